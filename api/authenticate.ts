@@ -60,16 +60,18 @@ export async function visitor(context: Context, { webhookId = '', botId }: PathP
  */
 async function webchatVisitor(
   context: Context,
-  { origin }: IncomingHttpHeaders,
+  headers: IncomingHttpHeaders,
   { webhookId = '' }: PathParameters,
 ): Promise<Visitor> {
   const installation = await findWebchat(context, webhookId)
-  if (isAllowedOrigin(webchatConfigurationOf(installation), origin, context.config.http.baseUrl)) {
+  const { origin } = headers
+  const page = { origin, site: single(headers['sec-fetch-site']) }
+  if (isAllowedOrigin(webchatConfigurationOf(installation), page, context.config.http.baseUrl)) {
     return { kind: 'visitor', installation }
   }
   throw new ApiError(
     'Forbidden',
-    `Pages of ${origin} may not use this web chat: add the origin to its configuration, allowedOrigins`,
+    `Pages of ${origin ?? 'an unknown origin'} may not use this web chat: add the origin to its configuration, allowedOrigins`,
   )
 }
 

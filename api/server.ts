@@ -12,6 +12,7 @@ import { answerProtocolErrors, assertHost } from '#shared/protocol-errors.ts'
 import { limitArrival } from './arrival-limit.ts'
 import { identify } from './authenticate.ts'
 import { readBody } from './body.ts'
+import { routerNetworks } from './client-address.ts'
 import { consolePages } from './console/pages.ts'
 import { allowPages, files } from './files/files.ts'
 import { prepareClose, RequestsInFlight } from './graceful-close.ts'
@@ -52,9 +53,7 @@ function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight 
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
-  // Routers connect from private networks; the address that the last of them saw is the client's. No other client can
-  // choose its address by a header.
-  app.set('trust proxy', ['loopback', 'linklocal', 'uniquelocal'])
+  app.set('trust proxy', routerNetworks)
   app.use((request, _response, next) => {
     assertHost(request)
     next()

@@ -6,6 +6,7 @@ import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
 import { refuseConnection } from '#shared/protocol-errors.ts'
 import { identify } from './authenticate.ts'
+import { clientAddress } from './client-address.ts'
 import type { Overload } from './overload.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import type { Listening, Realtime } from './realtime/realtime.ts'
@@ -130,7 +131,8 @@ async function answerStream({ context, rateLimiter }: UpgradeParts, request: Inc
       if (!operation.opensStream) {
         throw new ApiError('InvalidPayload', `${path} does not support WebSocket: omit the header Upgrade`)
       }
-      const { refusal } = await rateLimiter.consume(parameters['webhookId'] ?? '', key ?? undefined)
+      const address = operation.path.startsWith('/webchat/') ? clientAddress(request) : undefined
+      const { refusal } = await rateLimiter.consume(parameters['webhookId'] ?? '', key ?? undefined, address)
       if (refusal) throw refusal
       return ask(operation, parameters)
     },

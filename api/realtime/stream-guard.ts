@@ -17,8 +17,8 @@ export interface GuardedStream {
 }
 
 /**
- * Ends streams whose listener may no longer listen: the chat's encryption key was changed, the chat or the user was
- * deleted, or the key has expired. A stream is guarded before its rights are checked once more, so that no change
+ * Ends streams whose listener may no longer listen: the chat's encryption key was changed, the chat was disabled or
+ * deleted, the user was deleted, or the key has expired. A stream is guarded before its rights are checked once more, so that no change
  * between the two goes unnoticed.
  */
 export interface StreamGuard {
@@ -42,7 +42,7 @@ export function openStreamGuard(context: Context): StreamGuard {
   const guarded = new Map<GuardedStream, Guarded>()
 
   const isSigned = ({ listening }: GuardedStream, installation: Installation | undefined) =>
-    installation !== undefined && encryptionKeyId(installation, config.secret) === listening.encryptionKeyId
+    installation?.enabled === true && encryptionKeyId(installation, config.secret) === listening.encryptionKeyId
 
   async function recheck(webhookId: string): Promise<void> {
     const streams = [...guarded.values()].filter(({ stream }) => stream.listening.webhookId === webhookId)

@@ -70,6 +70,8 @@ export interface InstallationContext {
   workspaceId: string
   /** The platform's secret. */
   secret: string
+  /** Whether the caller reads the secrets of configurations. */
+  showsSecrets: boolean
   /** All installations that the bot has. */
   present: InstallationRow[]
 }
@@ -122,7 +124,9 @@ async function planChange(
   const named = settings.integrationId
     ? context.present.find(({ alias }) => alias === name)
     : findNamed(context.present, name)
-  if (builtIn === webchatIntegration || (named && isWebchat(named))) return planWebchat(named, name, settings)
+  if (builtIn === webchatIntegration || (named && isWebchat(named))) {
+    return planWebchat(named, name, await withHiddenKey(context, named, settings))
+  }
   if (builtIn && named?.integration_id !== null) {
     throw refused(
       name,
@@ -184,6 +188,21 @@ async function findVersionFor(
     throw new ApiError('ReferenceNotFound', `integrations.${name}: integration '${id}' not found in the workspace`)
   const aliases = present.map(({ alias }) => `'${alias}'`).join(', ')
   throw refused(name, `is not installed: the bot has ${aliases}. To install an integration, set integrationId`)
+}
+
+/**
+ * The settings of a web chat with its present encryption key, when the caller cannot read that: a configuration that was
+ * read, changed and written back must not open the web chat.
+ */
+async function withHiddenKey(
+  context: InstallationContext,
+  present: InstallationRow | undefined,
+  settings: InstallationSettings,
+): Promise<InstallationSettings> {
+  const { configuration } = settings
+  if (context.showsSecrets || !configuration || !present || !isWebchat(present)) return settings
+  const encryptionKey = (await readConfiguration(context, present, settings))?.['encryptionKey']
+  return encryptionKey === undefined ? settings : { ...settings, configuration: { encryptionKey, ...configuration } }
 }
 
 /** A configuration that cannot be decrypted, because the secret has changed, can still be replaced. */

@@ -69,16 +69,19 @@ export function frameAncestorsOf({ allowedOrigins }: WebchatConfiguration): stri
 }
 
 /**
- * Whether a page may use a web chat. Requests without an origin come from programs, and from pages of the platform.
+ * Whether a page may use a web chat. Requests without an origin come from programs, from pages of the platform, and from
+ * elements of other pages, such as `<img>`, which only `Sec-Fetch-Site` tells apart.
  *
+ * @param site the header `Sec-Fetch-Site`
  * @param platformUrl the platform's own URL, whose pages always may
  */
 export function isAllowedOrigin(
   { allowedOrigins }: WebchatConfiguration,
-  origin: string | undefined,
+  { origin, site }: { origin: string | undefined; site: string | undefined },
   platformUrl: string,
 ): boolean {
-  if (allowedOrigins === undefined || origin === undefined) return true
+  if (allowedOrigins === undefined) return true
+  if (origin === undefined) return site !== 'cross-site' && site !== 'same-site'
   return allowedOrigins.some((one) => normalised(one) === origin) || URL.parse(platformUrl)?.origin === origin
 }
 

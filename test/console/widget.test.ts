@@ -441,6 +441,44 @@ test('a site that signs keys renews them, and its visitor is the same everywhere
   }
 })
 
+test('visitors whom the site names share a browser, and neither messages nor names', async () => {
+  const encryptionKey = 'the site’s own secret'
+  const { id } = await platform.createBot(code)
+  const at = await installWebchat(platform, id, { encryptionKey })
+  const sign = (id: string) =>
+    new SignJWT({ id })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setExpirationTime('10 min')
+      .sign(new TextEncoder().encode(encryptionKey))
+  const calls = `window.botpress = [['init', { user: { userKey: '${await sign('ann')}', name: 'Ann' } }]]`
+  const { page, chat } = await visit({ at, calls, attributes: 'data-init="manual"' })
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  await page.route('**/messages', (route) => route.abort())
+  await say(chat, 'a secret of Ann')
+  await chat.getByText('a secret of Ann').waitFor()
+  const user = await page.evaluate(
+    async (userKey) => {
+      // oxlint-disable-next-line typescript/no-explicit-any
+      const { botpress } = globalThis as any
+      await botpress.updateUser({ userKey })
+      return botpress.getUser()
+    },
+    await sign('ben'),
+  )
+  expect(user).toMatchObject({ id: 'ben' })
+  expect(user).not.toMatchObject({ name: 'Ann' })
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  expect(await chat.getByText('a secret of Ann').count()).toBe(0)
+  await page.unroute('**/messages')
+  await say(chat, 'from Ben')
+  await chat.getByText('You said from Ben').waitFor()
+  await page.evaluate(`botpress.updateUser({ userKey: '${await sign('ann')}' })`)
+  await chat.getByText('You said a secret of Ann').waitFor()
+  expect(await chat.getByText('from Ben').count()).toBe(0)
+  await page.context().close()
+})
+
 test('a visitor attaches files, which the bot reads at their address, and sees why another is refused', async () => {
   const { page, chat, complaints } = await visit()
   await bubble(page).click()

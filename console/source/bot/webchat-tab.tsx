@@ -84,6 +84,8 @@ const usualColor = '#2563eb'
 function AppearanceForm({ configuration, save }: AppearanceProps): JSX.Element {
   const [draft, setDraft] = useState(configuration)
   const [origins, setOrigins] = useState((configuration.allowedOrigins ?? []).join('\n'))
+  /** An empty list closes the chat to pages; without a list it is open to all of them. */
+  const isClosed = configuration.allowedOrigins?.length === 0
   const set = (change: WebchatConfiguration) => setDraft({ ...draft, ...change })
   const submit = (event: Event) => {
     event.preventDefault()
@@ -91,7 +93,7 @@ function AppearanceForm({ configuration, save }: AppearanceProps): JSX.Element {
     const allowedOrigins = origins.split(/[\s,]+/).filter(Boolean)
     // An empty field is one that the site leaves to the platform.
     const given = Object.entries(others).filter(([, value]) => value !== '')
-    const next = { ...Object.fromEntries(given), ...(allowedOrigins.length > 0 && { allowedOrigins }) }
+    const next = { ...Object.fromEntries(given), ...((isClosed || allowedOrigins.length > 0) && { allowedOrigins }) }
     void save(next, 'Pages show it within a minute.')
   }
   return (
@@ -133,7 +135,9 @@ function AppearanceForm({ configuration, save }: AppearanceProps): JSX.Element {
           onInput={({ currentTarget }) => setOrigins(currentTarget.value)}
         />
       </label>
-      <p class="quiet">One per line. Without entries, pages of all origins may show it.</p>
+      <p class="quiet">
+        One per line. Without entries, {isClosed ? 'no page of a site' : 'pages of all origins'} may show it.
+      </p>
       <button type="submit" class="button">
         Save
       </button>

@@ -39,10 +39,13 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
   /** The time of the newest message that the visitor has seen. */
   const seen = signal(storage.get('seen') ?? '')
 
-  // A key of the site is the site's to keep; its conversation has a name of its own.
+  // A key of the site is the site's to keep. Its visitors may share the browser: each has names of their own.
   let siteKey = hello.user.userKey
-  const conversationName = () => (siteKey === undefined ? 'conversation' : 'site-conversation')
+  const visitor = () => (siteKey === undefined ? undefined : idIn(siteKey))
+  const conversationName = () => (siteKey === undefined ? 'conversation' : `conversation-${visitor()}`)
   const current = signal(hello.conversationId ?? storage.get(conversationName()))
+  /** The conversation that the present stream asked for. */
+  let requested: string | undefined
   /** Whether the visitor has asked for a new conversation. */
   let wantsNew = false
   let givenUser: GivenUser = hello.user
@@ -61,6 +64,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
   const outbox = openOutbox(
     storage,
     `isobot-webchat-${webhookId}`,
+    visitor,
     async ({ id, conversationId, payload }) => {
       const body = { conversationId, payload, metadata: { clientMessageId: id } }
       const { message } = await ask<{ message: Message }>('POST', 'messages', body, id)
@@ -93,7 +97,8 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
       })
       current.value = listed?.conversations[0]?.id
     }
-    return { key: key(), conversationId: current.value }
+    requested = current.value
+    return { key: key(), conversationId: requested }
   }
 
   /** Takes the visitor's own messages out of the outbox. */
@@ -124,10 +129,11 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
         isTyping.value = false
         return emit('isTyping', { isTyping: false })
       case 'webchat_visibility':
+        emit('webchatVisibility', frame.data)
         return post({ type: 'visibility', visibility: frame.data.visibility })
       case 'webchat_config':
         appearance.value = { ...appearance.value, ...readAppearance(frame.data.config) }
-        return
+        return emit('webchatConfig', frame.data.config)
       case 'custom':
         emit('customEvent', frame.data.event)
     }
@@ -148,11 +154,21 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     if (isAnother) messages.value = []
     add(given.toReversed())
     confirm(given)
-    outbox.assign(conversation.id, isNewVisitor)
-    outbox.flush()
+    // Messages follow a visitor whose key or conversation the platform no longer knows.
+    const isReplaced = isNewVisitor && siteKey === undefined
+    outbox.assign(conversation.id, (former) => isReplaced || former === requested)
+    if (isNewVisitor) isDescribed = false
     emit('conversation', { conversationId: conversation.id })
-    if (given.length === 0) void startConversation(conversation.id)
-    if (isNewVisitor || !isDescribed) void describeUser()
+    void begin(conversation.id, given.length === 0)
+  }
+
+  /** Describes the visitor before the bot acts on a message or the start of the conversation. */
+  async function begin(id: string, isEmpty: boolean): Promise<void> {
+    if (!isDescribed) await describeUser()
+    // The visitor may have turned to another conversation since.
+    if (current.value !== id) return
+    outbox.flush()
+    if (isEmpty) await startConversation(id)
   }
 
   /** Asks the bot for its welcome. The platform passes it on once for each conversation. */
@@ -164,14 +180,22 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
 
   let isDescribed = false
   async function describeUser(): Promise<void> {
-    isDescribed = true
-    await updateProfile(givenUser).catch((error: unknown) => emit('error', { message: String(error) }))
+    const described = visitor()
+    try {
+      await updateProfile(givenUser)
+      if (described === visitor()) isDescribed = true
+    } catch (error) {
+      // The next connection repeats it.
+      emit('error', { message: String(error) })
+    }
   }
 
   async function updateProfile({ name, pictureUrl, data }: GivenUser): Promise<User | undefined> {
     const fields = { ...(name && { name }), ...(pictureUrl && { pictureUrl }), ...(data && { userData: data }) }
     if (Object.keys(fields).length === 0) return user.value
     const { user: updated } = await ask<{ user: User }>('PUT', 'users/me', fields)
+    // The answer about a former visitor may come late.
+    if (updated.id !== user.value?.id) return user.value
     user.value = updated
     emit('user', updated)
     return updated
@@ -182,8 +206,23 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     post({ type: 'keyNeeded' })
     const userKey = await new Promise<string | undefined>((resolve) => (awaitedKey = resolve))
     if (userKey === undefined) return false
-    siteKey = userKey
+    takeKey(userKey)
     return true
+  }
+
+  /** Takes a key of the site. With that of another visitor, nothing of the former one is shown, sent or described. */
+  function takeKey(userKey: string): void {
+    const former = visitor()
+    siteKey = userKey
+    if (visitor() === former) return
+    if (former !== undefined) givenUser = {}
+    isDescribed = false
+    wantsNew = false
+    current.value = storage.get(conversationName())
+    messages.value = []
+    isTyping.value = false
+    conversations.value = undefined
+    unsent.value = outbox.list()
   }
 
   function enter(): void {
@@ -195,11 +234,13 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     wantsNew = id === undefined
     messages.value = []
     isTyping.value = false
-    if (connection.value === 'idle') enter()
-    else {
-      connection.value = 'connecting'
-      stream.restart()
-    }
+    reconnect()
+  }
+
+  function reconnect(): void {
+    if (connection.value === 'idle') return enter()
+    connection.value = 'connecting'
+    stream.restart()
   }
 
   /** Resolves when there is a conversation. */
@@ -215,7 +256,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
   }
 
   function say(payload: Payload): void {
-    outbox.add(payload, connection.value === 'open' ? current.value : undefined)
+    outbox.add(payload, current.value)
     enter()
     outbox.flush()
   }
@@ -232,11 +273,11 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     },
     async updateUser(argument) {
       const changed = (argument ?? {}) as GivenUser
-      givenUser = { ...givenUser, ...changed }
       if (changed.userKey !== undefined && changed.userKey !== siteKey) {
-        siteKey = changed.userKey
-        openConversation(storage.get('site-conversation'))
+        takeKey(changed.userKey)
+        reconnect()
       }
+      givenUser = { ...givenUser, ...changed }
       // The visitor is described after entering.
       return connection.value === 'idle' ? undefined : entered().then(() => updateProfile(changed))
     },
@@ -325,6 +366,17 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
         if (message.isOpen && hello.mode !== 'embedded') enter()
       }
     },
+  }
+}
+
+/** The visitor whom a key names, or nothing legible. The platform verifies the key. */
+function idIn(key: string): string {
+  try {
+    const claims = key.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/')
+    const bytes = Uint8Array.from(atob(claims), (character) => character.charCodeAt(0))
+    return String((JSON.parse(new TextDecoder().decode(bytes)) as { id?: unknown }).id)
+  } catch {
+    return ''
   }
 }
 

@@ -31,12 +31,16 @@ interface Parts {
 }
 
 const refusedMilliseconds = 60_000
+/** Renewals of a key before the next pause. */
+const maxRenewals = 2
 /** A tab that is not looked at for longer needs no connection: browsers allow few to one server, over all tabs. */
 const hiddenMilliseconds = 60_000
 
 export function openConnection({ base, identity, receive, onState, renewKey }: Parts): Connection {
   let isRunning = false
   let failures = 0
+  /** Keys that were renewed since the last success or pause. */
+  let renewals = 0
   let stream: ChatStream | undefined
   /** Counts the changes of the identity: frames of an earlier one are dropped. */
   let generation = 0
@@ -63,6 +67,7 @@ export function openConnection({ base, identity, receive, onState, renewKey }: P
       if (mine !== generation) return
       if (frame.type === 'init') {
         failures = 0
+        renewals = 0
         onState('open')
       }
       receive(frame)
@@ -84,7 +89,11 @@ export function openConnection({ base, identity, receive, onState, renewKey }: P
       } catch (error) {
         const status = error instanceof ChatError ? error.status : 0
         failures++
-        if (status === 401 && failures < 3 && (await renewKey())) continue
+        if (status === 401 && renewals < maxRenewals && (await renewKey())) {
+          renewals++
+          continue
+        }
+        renewals = 0
         const isRefused = [401, 403, 404].includes(status)
         onState(isRefused ? 'refused' : 'lost')
         milliseconds = isRefused ? refusedMilliseconds : waitOf(failures)
@@ -95,6 +104,7 @@ export function openConnection({ base, identity, receive, onState, renewKey }: P
 
   function restart(): void {
     failures = 0
+    renewals = 0
     generation++
     stream?.close()
     wake?.()

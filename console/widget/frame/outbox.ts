@@ -10,13 +10,16 @@ export interface Unsent {
   payload: Payload
   /** Absent until the visitor has a conversation. */
   conversationId?: string
+  /** Absent for a visitor whom the site does not name. */
+  visitor?: string
   /** Why the platform refused it. */
   failure?: string
 }
 
 /**
  * Messages on their way, in the order in which they were written. Each is stored under a name of its own, so that tabs
- * which write at the same time overwrite nothing, and is removed when the platform has confirmed it.
+ * which write at the same time overwrite nothing, and is removed when the platform has confirmed it. Those of another
+ * visitor of this browser wait until that visitor is back: they are neither listed nor sent.
  */
 export interface Outbox {
   list(): Unsent[]
@@ -24,8 +27,8 @@ export interface Outbox {
   remove(id: string): void
   /** Tries a refused message again. */
   retry(id: string): void
-  /** Gives messages without a conversation this one; all of them if the visitor is another than before. */
-  assign(conversationId: string, isNewVisitor: boolean): void
+  /** Gives this conversation to messages without one, and to those of conversations that are lost. */
+  assign(conversationId: string, isLost: (former: string) => boolean): void
   /** Sends all messages that have a conversation, one after the other; again later if the platform is unavailable. */
   flush(): void
 }
@@ -34,12 +37,14 @@ const prefix = 'out-'
 const lastSeconds = 30
 
 /**
+ * @param visitor names the present visitor, if the site does
  * @param send sends one message. @throws ChatError when the platform refuses it, another error when it is unavailable
  * @param onChange is called after each change, of other tabs too
  */
 export function openOutbox(
   storage: FrameStorage,
   lock: string,
+  visitor: () => string | undefined,
   send: (message: Unsent & { conversationId: string }) => Promise<void>,
   onChange: () => void,
 ): Outbox {
@@ -53,7 +58,7 @@ export function openOutbox(
   const entries = () =>
     storage.names(prefix).flatMap((name) => {
       const message = read(storage.get(name))
-      return message ? [{ name, message }] : []
+      return message && message.visitor === visitor() ? [{ name, message }] : []
     })
   const nameOf = (id: string) => entries().find(({ message }) => message.id === id)?.name
 
@@ -74,8 +79,8 @@ export function openOutbox(
     for (const { name, message } of entries()) {
       const { conversationId, failure } = message
       if (conversationId === undefined || failure !== undefined) continue
-      // Another tab may have sent it since.
-      if (storage.get(name) === undefined) continue
+      // Another tab may have sent it since, or the visitor may be another.
+      if (storage.get(name) === undefined || message.visitor !== visitor()) continue
       try {
         await send({ ...message, conversationId })
         remove(message.id)
@@ -106,12 +111,14 @@ export function openOutbox(
     list: () => entries().map(({ message }) => message),
     add(payload, conversationId) {
       const now = new Date()
+      const author = visitor()
       const order = `${String(now.getTime()).padStart(15, '0')}-${String(added++).padStart(6, '0')}`
       const message = {
         id: newId(),
         createdAt: now.toISOString(),
         payload,
         ...(conversationId !== undefined && { conversationId }),
+        ...(author !== undefined && { visitor: author }),
       }
       write(`${prefix}${order}-${message.id}`, message)
       return message
@@ -124,9 +131,13 @@ export function openOutbox(
       write(found.name, message)
       void flush()
     },
-    assign(conversationId, isNewVisitor) {
+    assign(conversationId, isLost) {
       for (const { name, message } of entries()) {
-        if (message.conversationId === undefined || isNewVisitor) write(name, { ...message, conversationId })
+        const { failure, conversationId: former, ...rest } = message
+        if (former === conversationId || (former !== undefined && !isLost(former))) continue
+        // The refusal of a lost conversation says nothing about this one.
+        const isRefused = former === undefined && failure !== undefined
+        write(name, { ...rest, conversationId, ...(isRefused && { failure }) })
       }
     },
     flush: () => void flush(),

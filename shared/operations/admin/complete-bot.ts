@@ -7,7 +7,7 @@ import { changeInstallations, type PostCommitWork } from '../../integrations/ins
 import { planInstallations, type integrations } from '../../integrations/integrations.ts'
 import type { recurringEvents } from '../../models/bot-definition.ts'
 import { register } from '../../models/event.ts'
-import type { Administrator } from '../../rpc/caller.ts'
+import { hasRole, type Administrator } from '../../rpc/caller.ts'
 import type { Infer } from '../../schema.ts'
 import { deployVersion } from '../../store/bots.ts'
 import type { Database } from '../../store/database.ts'
@@ -52,7 +52,13 @@ export async function completeBot(
   }
   await setRecurringEvents(transaction, botId, recurringEvents)
   const present = await listInstallations(transaction, botId)
-  const bot = { db: transaction, workspaceId: caller.workspaceId, secret: config.secret, present }
+  const bot = {
+    db: transaction,
+    workspaceId: caller.workspaceId,
+    secret: config.secret,
+    showsSecrets: hasRole(caller, 'administrator'),
+    present,
+  }
   const work = await changeInstallations(context, transaction, botId, await planInstallations(bot, integrations))
   if (inspected?.kind !== 'sdk') return work
   // Only its code knows whether it has a `register` of its own.

@@ -1,8 +1,11 @@
+import { once } from 'node:events'
 import { SignJWT } from 'jose'
+import { WebSocket } from 'ws'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStream } from '../../../support/event-stream.ts'
 import { openPlatform, send, type DeployedBot, type Platform } from '../../../support/platform.ts'
 import { installWebchat, visit } from '../../../support/webchat.ts'
+import { createMember } from '../../../support/members.ts'
 import { endedEvents } from '../../../support/outcomes.ts'
 
 const code = `export const hooks = {
@@ -81,6 +84,31 @@ describe('installing the web chat', () => {
     expect((await send('GET', `${installed.webhookUrl}/conversations`)).status).toBe(404)
     await update({ webchat: null })
     expect((await platform.ask('GET', `/v1/admin/bots/${id}`)).body.bot.integrations).not.toHaveProperty('webchat')
+  })
+
+  test('keeps the encryption key when a developer, who cannot read it, writes the configuration back', async () => {
+    const { id } = await platform.createBot()
+    const address = await installWebchat(platform, id, { encryptionKey: 'k', botName: 'Ada' })
+    const developer = await createMember(platform, 'developer', platform.workspaceId)
+    const { body } = await platform.ask('GET', `/v1/admin/bots/${id}`, undefined, developer)
+    const former = body.bot.integrations.webchat.configuration
+    expect(former).toEqual({ botName: 'Ada' })
+    const write = (configuration: object, member = {}) =>
+      platform.ask('PUT', `/v1/admin/bots/${id}`, { integrations: { webchat: { configuration } } }, member)
+    const written = await write({ ...former, botName: 'Eve' }, developer)
+    expect(written.body.bot.integrations.webchat.configuration).toEqual({ botName: 'Eve' })
+    expect((await send('GET', `${address}/initialize`)).status).toBe(401)
+    const open = await write({ botName: 'Eve' })
+    expect(open.body.bot.integrations.webchat.configuration).toEqual({ botName: 'Eve' })
+    await (await visit(address)).stream.close()
+  })
+
+  test('ends the open streams when it is disabled', async () => {
+    const { id } = await platform.createBot()
+    const address = await installWebchat(platform, id)
+    const response = await fetch(`${address}/initialize`)
+    await platform.ask('PUT', `/v1/admin/bots/${id}`, { integrations: { webchat: { enabled: false } } })
+    expect(await response.text()).toContain('init')
   })
 
   test('reserves its name among integrations of workspaces', async () => {
@@ -429,6 +457,17 @@ describe('origins', () => {
     await ann.stream.close()
   })
 
+  test('are required of elements of other pages, which send none', async () => {
+    const sites = ['cross-site', 'same-site', 'same-origin', 'none', undefined]
+    const statuses = []
+    for (const site of sites) {
+      const response = await fetch(`${closed}/initialize`, { headers: { ...(site && { 'sec-fetch-site': site }) } })
+      await response.body!.cancel()
+      statuses.push(response.status)
+    }
+    expect(statuses).toEqual([403, 403, 200, 200, 200])
+  })
+
   test('are answered as browsers ask, with any headers of the page', async () => {
     const headers = {
       origin,
@@ -473,4 +512,20 @@ test('visitors without a key are counted by address, and no header of theirs cha
   for (const network of networks) answers.push(await from(network))
   expect(answers).toEqual([200, 200, 200, 429, 200])
   expect(await own.context.db('users').whereNotNull('installation_id')).toHaveLength(8)
+  const opens = async (forwarded: string) => {
+    const headers = { 'x-forwarded-for': forwarded }
+    const socket = new WebSocket(`${address.replace(/^http/, 'ws')}/initialize`, { headers })
+    const [, answer] = await Promise.race([
+      once(socket, 'open').then(() => [undefined, undefined]),
+      once(socket, 'unexpected-response'),
+    ])
+    socket.terminate()
+    return answer?.statusCode ?? 101
+  }
+  const sockets = []
+  for (const network of [...networks.slice(0, 2), '203.0.113.8', '192.0.2.1, 203.0.113.8', '203.0.113.8, 10.0.0.1']) {
+    sockets.push(await opens(network))
+  }
+  expect(sockets).toEqual([429, 429, 101, 101, 101])
+  expect(await opens('203.0.113.8')).toBe(429)
 })
