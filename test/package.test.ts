@@ -24,6 +24,7 @@ const reachedInto = [
     because: 'finds the programs among what it depends on',
   },
   { name: 'esbuild', use: '@esbuild/${process.platform}', because: 'finds the program among what it depends on' },
+  { name: 'fflate', use: 'coder as unknown as Decoder', because: 'reads the state of a decoder' },
   { name: 'isolated-vm', use: `('node-gyp-build')`, because: 'finds the compiled addon with what it depends on' },
   { name: 'knex', use: '__knexUid', because: 'knows connections and statements by its own names, and uses its pool' },
   // The types promise little before 1.0, and each release may change what signatures are made of.

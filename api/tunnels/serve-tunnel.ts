@@ -15,6 +15,12 @@ const renewMilliseconds = 10_000
 /** Frames in one interval that answer no request: command lines send a greeting every 5 s. */
 const maxUnasked = 100
 
+/** Frames that answer no request are read up to this length, in bytes. */
+const maxUnaskedBytes = 4096
+
+/** Time that the other side has to close its connection. */
+const closeMilliseconds = 2000
+
 const headers = { type: 'object' } as const
 
 /** A response, as command lines send it. */
@@ -76,24 +82,39 @@ export function serveTunnel(context: Context, holder: string, onEnd: () => void)
   }
 
   function takeFrame(data: Buffer, isBinary: boolean): void {
+    if (socket?.readyState !== socket?.OPEN) return
     lastFrameAt = Date.now()
+    if (inFlight.size === 0 && data.length > maxUnaskedBytes) return countUnasked()
     const frame = isBinary ? undefined : parse(data)
     const isHello = isRecord(frame) && frame['type'] === 'hello'
     if (!isHello && isResponse(frame)) {
       const { requestId, status, body = '' } = frame
       if (settle(requestId)) return publish(requestId, { response: { status, body, headers: texts(frame.headers) } })
-    } else if (!isHello) return socket?.close(closeCodes.invalidFrame, 'invalid response payload')
+    } else if (!isHello) return close(closeCodes.invalidFrame, 'invalid response payload')
+    countUnasked()
+  }
+
+  function countUnasked(): void {
     unasked += 1
-    if (unasked > maxUnasked) socket?.close(closeCodes.invalidFrame, 'too many frames that answer no request')
+    if (unasked > maxUnasked) close(closeCodes.invalidFrame, 'too many frames that answer no request')
+  }
+
+  /** Closes the connection, at the latest after a short time. */
+  function close(code: number, reason?: string): void {
+    const closing = socket
+    if (!closing || closing.readyState !== closing.OPEN) return
+    closing.close(code, reason)
+    const timer = setTimeout(() => closing.terminate(), closeMilliseconds)
+    closing.once('close', () => clearTimeout(timer))
   }
 
   async function renew(): Promise<void> {
     unasked = 0
     if (Date.now() - lastFrameAt > tunnelLimits.idleMilliseconds) {
-      return socket?.close(closeCodes.goingAway, 'the tunnel was silent for too long')
+      return close(closeCodes.goingAway, 'the tunnel was silent for too long')
     }
     if (await renewTunnel(db, holder)) return
-    socket?.close(closeCodes.conflict, 'another connection holds the tunnel, or its key is no longer good')
+    close(closeCodes.conflict, 'another connection holds the tunnel, or its key is no longer good')
   }
 
   const timer = setInterval(() => {
@@ -114,7 +135,7 @@ export function serveTunnel(context: Context, holder: string, onEnd: () => void)
 
   return {
     receive(signal) {
-      if ('replaced' in signal) socket?.close(closeCodes.conflict, 'another connection holds the tunnel')
+      if ('replaced' in signal) close(closeCodes.conflict, 'another connection holds the tunnel')
       else send(signal)
     },
     connect(accepted) {
@@ -125,7 +146,7 @@ export function serveTunnel(context: Context, holder: string, onEnd: () => void)
       socket.once('close', end)
     },
     end() {
-      if (socket) socket.close(closeCodes.goingAway)
+      if (socket) close(closeCodes.goingAway)
       else end()
     },
     destroy: () => socket?.terminate(),

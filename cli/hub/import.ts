@@ -95,14 +95,22 @@ async function importProject(
   const problem = isUnpacked ? await installDependencies(project.folder) : ''
   if (problem !== '') return { problem, bytes: 0, literalHosts: [] }
   const bp = await open()
-  const deployed = await deployProject(bp, project, options)
-  if (bp.setsVisibility || !deployed.uploaded) return deployed
+  const deployed = await deployProject(bp, project, options).catch((error: unknown) => ({
+    problem: messageOf(error),
+    bytes: 0,
+    literalHosts: [],
+  }))
+  if (bp.setsVisibility || !('uploaded' in deployed) || !deployed.uploaded) return deployed
   try {
     await publish(connection, deployed.uploaded)
     return deployed
   } catch (error) {
-    return { ...deployed, problem: error instanceof Error ? error.message : String(error) }
+    return { ...deployed, problem: messageOf(error) }
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** Makes an integration public that a version of `bp` has uploaded which cannot. */

@@ -9,6 +9,9 @@ const maxArchive = 100 * megabyte
 const maxUnpacked = 256 * megabyte
 const maxFiles = 20_000
 
+/** The first bytes of gzip and zstd. */
+const compressions = [Buffer.from([0x1f, 0x8b]), Buffer.from([0x28, 0xb5, 0x2f, 0xfd])]
+
 /**
  * Unpacks an archive into a new folder, after all of its entries have been checked: only files and folders whose paths stay
  * within it, and not too many of them.
@@ -20,6 +23,10 @@ export async function unpack(path: string, folder: string): Promise<void> {
   const { size } = await stat(path)
   if (size > maxArchive) throw tooLarge(path, maxArchive)
   const content = decompress(path, await readFile(path))
+  // The parser of archives would decompress it again, without a limit.
+  if (compressions.some((begin) => content.subarray(0, begin.length).equals(begin))) {
+    throw failed(`${path} is compressed twice, or not by gzip`)
+  }
   const problem = await findProblem(content)
   if (problem !== undefined) throw failed(`${path} is not unpacked: ${problem}`)
   await mkdir(folder, { recursive: true })

@@ -5,6 +5,27 @@ interface Coder {
   push(chunk: Uint8Array<ArrayBuffer>, isLast?: boolean): void
 }
 
+/** Fields of fflate that only its source describes. */
+interface Decoder {
+  /** The bytes that are not decoded yet. */
+  p: Uint8Array
+  /** Above 0 while a header is expected; of gzip, with the length of the checksum before it. */
+  v?: number
+  /** `f`: the last block has begun; `l`: within a block; `p`: the bits of the first byte that are decoded. */
+  s: { f?: number; l?: unknown; p?: number }
+}
+
+/** Whether no data are missing, by format, before the last push. */
+const isWhole: Record<string, (decoder: Decoder) => boolean> = {
+  gzip: ({ v = 0, p }) => v >= 9 && p.length >= v - 1,
+  deflate: ({ v, s, p }) => !v && isLastBlockDecoded(s) && p.length >= 4 + Math.ceil((s.p ?? 0) / 8),
+  'deflate-raw': ({ s }) => isLastBlockDecoded(s),
+}
+
+function isLastBlockDecoded({ f, l }: Decoder['s']): boolean {
+  return Boolean(f) && !l
+}
+
 const coders: Record<'CompressionStream' | 'DecompressionStream', Record<string, () => Coder>> = {
   CompressionStream: { gzip: () => new Gzip(), deflate: () => new Zlib(), 'deflate-raw': () => new Deflate() },
   DecompressionStream: { gzip: () => new Gunzip(), deflate: () => new Unzlib(), 'deflate-raw': () => new Inflate() },
@@ -25,7 +46,12 @@ class CodingStream {
         }
       },
       transform: (chunk) => push(coder, bytesOf(chunk), false),
-      flush: () => push(coder, new Uint8Array(0), true),
+      flush() {
+        if (name === 'DecompressionStream' && !isWhole[key]!(coder as unknown as Decoder)) {
+          throw new TypeError('The data ends too early')
+        }
+        push(coder, new Uint8Array(0), true)
+      },
     })
   }
 
@@ -60,7 +86,7 @@ export class DecompressionStream extends CodingStream {
   }
 }
 
-/** @throws TypeError for data that is not of the format, or ends too early */
+/** @throws TypeError for data that is not of the format */
 function push(coder: Coder, chunk: Uint8Array<ArrayBuffer>, isLast: boolean): void {
   try {
     coder.push(chunk, isLast)

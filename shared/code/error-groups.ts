@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { unreplayable } from '../models/failed-event.ts'
 import type { FailureRow } from '../store/error-groups.ts'
 
@@ -43,8 +44,49 @@ const varying: [pattern: RegExp, sign: string][] = [
 
 /** The reason of a failure without its varying parts. */
 export function commonWords(reason: string): string {
-  const [line = ''] = reason.slice(0, 1000).split('\n')
-  return varying.reduce((text, [pattern, sign]) => text.replaceAll(pattern, sign), line).slice(0, messageCharacters)
+  return varying
+    .reduce((text, [pattern, sign]) => text.replaceAll(pattern, sign), beginOf(reason))
+    .slice(0, messageCharacters)
+}
+
+/** The part of a reason that is compared: whole words of its first line. */
+function beginOf(reason: string): string {
+  const [line = ''] = reason.slice(0, messageCharacters + 1).split('\n')
+  if (line.length <= messageCharacters) return line
+  // A part of an id would not be known as one.
+  const end = line.lastIndexOf(' ')
+  return line.slice(0, end > 0 ? end : messageCharacters)
+}
+
+/** Failures with the same cause, the last one first. */
+export interface SameFailures<Row extends FailureRow> {
+  id: string
+  message: string
+  rows: Row[]
+}
+
+/** Number of rows after which other work of the process has its turn. */
+const rowsPerTurn = 50
+
+/**
+ * Groups failures by their hook and the common text of their reasons, in the order of the first row of each.
+ *
+ * @param rows the last failed first
+ */
+export async function groupFailures<Row extends FailureRow>(rows: Row[]): Promise<SameFailures<Row>[]> {
+  const causes = new Map<string, string>()
+  const groups = new Map<string, SameFailures<Row>>()
+  for (const [index, row] of rows.entries()) {
+    if (index % rowsPerTurn === rowsPerTurn - 1) await setImmediate()
+    const begin = beginOf(reasonOf(row))
+    const message = causes.get(begin) ?? commonWords(begin)
+    causes.set(begin, message)
+    const key = JSON.stringify([row.hook, message])
+    const group = groups.get(key)
+    if (group) group.rows.push(row)
+    else groups.set(key, { id: toId(key), message, rows: [row] })
+  }
+  return Array.from(groups.values())
 }
 
 /**
@@ -53,12 +95,15 @@ export function commonWords(reason: string): string {
  * @param rows the last failed first
  * @param oldest the earliest time of failure of an event that can be replayed
  */
-export function groupErrors(rows: FailureRow[], oldest: Date): ErrorGroup[] {
-  const groups = new Map<string, ErrorGroup>()
+export async function groupErrors(rows: FailureRow[], oldest: Date): Promise<ErrorGroup[]> {
+  const groups = (await groupFailures(rows)).map((same) => describeFailures(same, oldest))
+  return groups.toSorted((a, b) => b.count - a.count || b.lastAt.getTime() - a.lastAt.getTime())
+}
+
+/** @param oldest the earliest time of failure of an event that can be replayed */
+export function describeFailures({ id, message, rows }: SameFailures<FailureRow>, oldest: Date): ErrorGroup {
+  const group = newGroup(id, message, rows[0]!)
   for (const row of rows) {
-    const { reason, message, key } = causeOf(row)
-    const group = groups.get(key) ?? newGroup(key, message, reason, row)
-    groups.set(key, group)
     group.count += 1
     group.firstAt = row.ended_at
     if (group.eventIds.length < maxExamples) group.eventIds.push(row.id)
@@ -66,29 +111,22 @@ export function groupErrors(rows: FailureRow[], oldest: Date): ErrorGroup[] {
     if (row.version_id !== null) addOnce(group.versionIds, row.version_id)
     if (!unreplayable.includes(row.type) && row.ended_at > oldest) group.replayable += 1
   }
-  return Array.from(groups.values()).toSorted((a, b) => b.count - a.count || b.lastAt.getTime() - a.lastAt.getTime())
+  return group
 }
 
-/** The id of the group that a failure belongs to. */
-export function groupIdOf(row: FailureRow): string {
-  return toId(causeOf(row).key)
-}
-
-function causeOf({ failure_reason, hook }: FailureRow) {
-  const reason = failure_reason ?? 'No reason given'
-  const message = commonWords(reason)
-  return { reason, message, key: JSON.stringify([hook, message]) }
+function reasonOf({ failure_reason }: FailureRow): string {
+  return failure_reason ?? 'No reason given'
 }
 
 function toId(key: string): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 16)
 }
 
-function newGroup(key: string, message: string, example: string, row: FailureRow): ErrorGroup {
+function newGroup(id: string, message: string, row: FailureRow): ErrorGroup {
   return {
-    id: toId(key),
+    id,
     message,
-    example: example.slice(0, messageCharacters),
+    example: reasonOf(row).slice(0, messageCharacters),
     words: longestOf(message.split('#')).trim(),
     hook: row.hook,
     count: 0,

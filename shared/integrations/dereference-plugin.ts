@@ -18,6 +18,9 @@ export type BackingEntities = Map<string, Map<string, object>>
 
 type Definition = Infer<typeof integrationDefinitionSchema>
 
+/** Maximum number of interfaces of a plugin, and of integrations, that a bot has settings for. */
+export const maxImplementations = 30
+
 /** Characters that all entities may add to a plugin's schemas; references beyond accept any value. */
 const longestEntities = 1024 * 1024
 
@@ -26,8 +29,8 @@ const reference = /^interface:(.+)\/entities\/(.+)$/s
 /**
  * Finds the entities behind a plugin's interfaces.
  *
- * @param implementations by the plugin's names of the interfaces
- * @throws ApiError `ReferenceNotFound` when the workspace does not have an integration
+ * @param implementations by the plugin's names of the interfaces; names that the plugin does not declare are ignored
+ * @throws ApiError `ReferenceNotFound` when the workspace does not have an integration, `LimitExceeded` for too many
  */
 export async function backingEntities(
   db: Database,
@@ -36,8 +39,15 @@ export async function backingEntities(
   implementations: Record<string, Implementation>,
 ): Promise<BackingEntities> {
   const entities: BackingEntities = new Map()
-  for (const [alias, implementation] of Object.entries(implementations)) {
-    const definition = await requireDefinition(db, workspaceId, implementation.integrationId)
+  const declared = Object.entries(implementations).filter(([alias]) => Object.hasOwn(dependencies.interfaces, alias))
+  if (declared.length > maxImplementations) {
+    throw new ApiError('LimitExceeded', `A plugin has at most ${maxImplementations} interfaces with an integration`)
+  }
+  const definitions = new Map<string, Definition>()
+  for (const [alias, implementation] of declared) {
+    const { integrationId: id } = implementation
+    const definition = definitions.get(id) ?? (await requireDefinition(db, workspaceId, id))
+    definitions.set(id, definition)
     entities.set(alias, entitiesOf(definition, implementation, dependencies.interfaces[alias]))
   }
   return entities

@@ -11,7 +11,7 @@ import {
 import type { InterfaceRow } from '../models/tables.ts'
 import type { Database } from '../store/database.ts'
 import { findUsable } from './catalogue.ts'
-import { backingEntities, dereferencePlugin } from './dereference-plugin.ts'
+import { backingEntities, dereferencePlugin, maxImplementations } from './dereference-plugin.ts'
 
 type Plugins = NonNullable<BotDefinition['plugins']>
 type PluginSettings = NonNullable<Plugins[string]>
@@ -24,7 +24,7 @@ const longestConfiguration = 20_000
 /**
  * Checks the plugins that a change of a bot sets.
  *
- * @param before the present ones, by alias
+ * @param after those of the changed bot, by alias
  * @param change by alias; null removes one
  * @throws ApiError `ReferenceNotFound` for a plugin or an integration that the workspace cannot use, `InvalidDataFormat`
  *   for a configuration that the plugin's schema refuses, `InvalidPayload`, `LimitExceeded`
@@ -32,13 +32,14 @@ const longestConfiguration = 20_000
 export async function assertPlugins(
   db: Database,
   workspaceId: string,
-  before: Plugins = {},
+  after: Plugins = {},
   change: Plugins = {},
 ): Promise<void> {
-  const after = Object.values({ ...before, ...change }).filter((settings) => settings !== null)
-  if (after.length > maxPlugins) throw new ApiError('LimitExceeded', `A bot has at most ${maxPlugins} plugins`)
-  for (const [alias, settings] of Object.entries(change)) {
-    if (!settings) continue
+  const merged = new Map(Object.entries(after))
+  if (merged.size > maxPlugins) throw new ApiError('LimitExceeded', `A bot has at most ${maxPlugins} plugins`)
+  for (const [alias, given] of Object.entries(change)) {
+    const settings = merged.get(alias)
+    if (!given || !settings) continue
     const field = `plugins.${alias}`
     if (!aliasPattern.test(alias)) {
       throw new ApiError(
@@ -50,7 +51,12 @@ export async function assertPlugins(
     if (!row) throw new ApiError('ReferenceNotFound', `${field}: plugin '${settings.id}' not found`)
     const plugin = toPlugin(row)
     assertConfiguration(`${field}.configuration`, plugin, settings)
-    await backingEntities(db, workspaceId, plugin, implementationsOf(settings))
+    for (const name of ['interfaces', 'integrations'] as const) {
+      if (Object.keys(settings[name] ?? {}).length <= maxImplementations) continue
+      throw new ApiError('LimitExceeded', `${field}.${name} has more than ${maxImplementations} entries`)
+    }
+    // Integrations that were set before may be deleted since: the plugin goes on without them.
+    await backingEntities(db, workspaceId, plugin, implementationsOf(given))
   }
 }
 
@@ -92,7 +98,7 @@ export async function describePlugins(
     const row = settings && (await findUsable(db, 'plugins', workspaceId, settings.id))
     if (!row) continue
     const plugin = toPlugin(row)
-    const entities = await backingEntities(db, workspaceId, plugin, implementationsOf(settings)).catch(ignoreMissing)
+    const entities = await backingEntities(db, workspaceId, plugin, implementationsOf(settings)).catch(ignoreUnusable)
     const { actions, events, states, user, conversation, message } = dereferencePlugin(plugin, entities)
     described.plugins[alias] = describe(row, plugin, settings)
     Object.assign(described.actions, prefixed(alias, actions))
@@ -105,9 +111,10 @@ export async function describePlugins(
   return described
 }
 
-/** An integration that was deleted since has no entities any more. */
-function ignoreMissing(error: unknown) {
-  if (error instanceof ApiError && error.type === 'ReferenceNotFound') return new Map<string, Map<string, object>>()
+/** An integration that was deleted since has no entities any more, and a bot with too many of them is still shown. */
+function ignoreUnusable(error: unknown) {
+  const isUnusable = error instanceof ApiError && ['ReferenceNotFound', 'LimitExceeded'].includes(error.type)
+  if (isUnusable) return new Map<string, Map<string, object>>()
   throw error
 }
 

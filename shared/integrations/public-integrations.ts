@@ -17,7 +17,7 @@ import {
   isInstalledElsewhere,
   isNamePublishedByOthers,
   listPublicVersions,
-  type PublicIntegrationRow,
+  type PublicIntegrationListing,
 } from '../store/public-integrations.ts'
 
 type PublicIntegration = Infer<typeof publicIntegration>
@@ -54,11 +54,16 @@ export async function requirePublicVersion(db: Database, name: string, version: 
   return found.id
 }
 
-export function toPublicSummary(row: PublicIntegrationRow): PublicSummary {
+export function toPublicSummary(row: PublicIntegrationListing): PublicSummary {
   return { ...toIntegrationSummary(row), ...ownerOf(row) }
 }
 
-function ownerOf({ workspace_id: id, workspace_handle: handle, workspace_name: name, installs }: PublicIntegrationRow) {
+function ownerOf({
+  workspace_id: id,
+  workspace_handle: handle,
+  workspace_name: name,
+  installs,
+}: PublicIntegrationListing) {
   return { ownerWorkspace: { id, handle, name }, meta: { installs, views: 0 } }
 }
 

@@ -40,6 +40,7 @@ const plugins = {
         configuration: anyObject,
         interfaces: {
           type: 'object',
+          maxProperties: 30,
           additionalProperties: {
             ...closedObject(
               { integrationId: backing.integrationId },
@@ -51,7 +52,11 @@ const plugins = {
             nullable: true,
           },
         },
-        integrations: { type: 'object', additionalProperties: { ...closedObject(backing), nullable: true } },
+        integrations: {
+          type: 'object',
+          maxProperties: 30,
+          additionalProperties: { ...closedObject(backing), nullable: true },
+        },
         definition: {
           ...closedObject({}, { recurringEvents }),
           description:

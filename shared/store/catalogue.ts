@@ -21,6 +21,11 @@ const shown = [
   'updated_at',
 ] as const satisfies (keyof PluginListing)[]
 
+/** Definitions may be long: of those in lists only the titles and descriptions are read. */
+const listed = shown.filter((column) => column !== 'definition')
+const listedDefinition = `jsonb_strip_nulls(jsonb_build_object(
+  'title', definition -> 'title', 'description', definition -> 'description')) as definition`
+
 type NewEntry<Row> = Omit<Row, 'created_at' | 'updated_at'>
 
 /** @throws a unique violation when the workspace has this version of this name already */
@@ -113,7 +118,7 @@ export async function isPublishedByOthers(
   return rows.length > 0
 }
 
-/** One page of a workspace's rows, or of those that are public and listed, newest first. */
+/** One page of a workspace's rows, or of those that are public and listed, newest first. Definitions have what lists show. */
 export async function pageOfEntries(
   db: Database,
   table: CatalogueTable,
@@ -128,7 +133,7 @@ export async function pageOfEntries(
       else rows.where({ workspace_id: owner.workspaceId })
       page(rows, request)
     })
-    .select(...shown)
+    .select(...listed, db.raw(listedDefinition))
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
 }
 

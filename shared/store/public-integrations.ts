@@ -4,13 +4,15 @@ import type { IntegrationListing } from '../models/integration.ts'
 import type { IntegrationRow } from '../models/tables.ts'
 
 /** A public integration, with the workspace that published it. */
-export type PublicIntegrationRow = IntegrationListing &
-  Pick<IntegrationRow, 'permissions' | 'secrets'> & {
-    workspace_id: string
-    workspace_handle: string | null
-    workspace_name: string
-    installs: number
-  }
+export type PublicIntegrationRow = PublicIntegrationListing & Pick<IntegrationRow, 'permissions' | 'secrets'>
+
+/** As lists show it: its definition has what `toPresentation` reads. */
+export type PublicIntegrationListing = IntegrationListing & {
+  workspace_id: string
+  workspace_handle: string | null
+  workspace_name: string
+  installs: number
+}
 
 /** A condition of SQL. Code under development runs on its developer's machine, and is found in its own workspace alone. */
 export const isPublished = `integrations.url is null and coalesce(integrations.definition ->> 'visibility', 'private') <> 'private'`
@@ -19,19 +21,15 @@ function published(db: Database) {
   return db('integrations').join('workspaces', 'workspaces.id', 'integrations.workspace_id').whereRaw(isPublished)
 }
 
-const columns = [
-  'id',
-  'workspace_id',
-  'name',
-  'version',
-  'definition',
-  'permissions',
-  'secrets',
-  'created_at',
-  'updated_at',
-]
+const listedColumns = ['id', 'workspace_id', 'name', 'version', 'created_at', 'updated_at']
+const columns = [...listedColumns, 'definition', 'permissions', 'secrets']
 
-function shown(db: Database) {
+/** Definitions may be long: of those in lists only these fields are read. */
+const listedDefinition = `jsonb_strip_nulls(jsonb_build_object(
+  'title', definition -> 'title', 'description', definition -> 'description',
+  'visibility', definition -> 'visibility')) as definition`
+
+function shown(db: Database, columns: string[]) {
   return [
     ...columns.map((column) => `integrations.${column}`),
     'workspaces.handle as workspace_handle',
@@ -44,7 +42,7 @@ function shown(db: Database) {
 export async function findPublicIntegration(db: Database, id: string): Promise<PublicIntegrationRow | undefined> {
   return published(db)
     .where('integrations.id', id)
-    .first(...shown(db)) as Promise<PublicIntegrationRow | undefined>
+    .first(...shown(db, columns)) as Promise<PublicIntegrationRow | undefined>
 }
 
 /** The public versions of a name, of the workspace that published it first. */
@@ -97,7 +95,7 @@ export async function pageOfPublicIntegrations(
   db: Database,
   { ids, name, version, search, interfaceId, interfaceName }: PublicFilter,
   request: PageRequest,
-): Promise<Page<PublicIntegrationRow>> {
+): Promise<Page<PublicIntegrationListing>> {
   const rows = (await published(db)
     .whereRaw(`integrations.definition ->> 'visibility' = 'public'`)
     .modify((rows) => {
@@ -117,6 +115,6 @@ export async function pageOfPublicIntegrations(
       }
       page(rows, request, 'integrations.created_at', 'integrations.id')
     })
-    .select(...shown(db))) as PublicIntegrationRow[]
+    .select(...shown(db, listedColumns), db.raw(listedDefinition))) as PublicIntegrationListing[]
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
 }

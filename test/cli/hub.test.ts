@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { create, Header } from 'tar'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ImportedItem } from '../../cli/hub/import.ts'
@@ -67,10 +67,14 @@ describe('isobot hub import', () => {
     await writeFile(join(source, 'broken', 'integration.definition.ts'), `throw new Error('no definition')`)
     await writeFile(join(source, 'broken', 'package.json'), '{}')
     await symlink(join(source, 'good', 'node_modules'), join(source, 'broken', 'node_modules'))
+    await mkdir(join(source, 'cut'))
+    await writeFile(join(source, 'cut', 'integration.definition.ts'), '')
+    await writeFile(join(source, 'cut', 'package.json'), '{')
 
     const [, built] = await runImport(source, '--dry-run')
     expect(built.map(({ folder: at, status }) => [at, status])).toEqual([
       ['broken', 'refused'],
+      ['cut', 'refused'],
       ['good', 'built'],
     ])
     expect(await publicNames()).not.toContain('acme/greeting')
@@ -80,6 +84,7 @@ describe('isobot hub import', () => {
     expect(code).toBe(1)
     expect(items).toMatchObject([
       { kind: 'integration', folder: 'broken', status: 'refused', problem: expect.stringMatching(/^bp build: ./) },
+      { kind: 'integration', folder: 'cut', status: 'refused', problem: expect.stringContaining('JSON') },
       {
         kind: 'integration',
         folder: 'good',
@@ -149,6 +154,8 @@ describe('an archive', () => {
     ['a hard link', archiveOf({ path: 'a', type: 'Link', linkpath: '../../etc/passwd' }), /is a Link/],
     ['300 MB of zeros', gzipSync(Buffer.alloc(300 * 1024 * 1024), { level: 1 }), /more than 256 MB/],
     ['too many files', archiveOf(...Array.from({ length: 20_001 }, (_, n) => ({ path: `${n}` }))), /20000 files/],
+    ['a compressed archive inside', gzipSync(archiveOf({ path: 'a' })), /compressed twice/],
+    ['compression by zstd', zstdCompressSync(Buffer.alloc(2048)), /not by gzip/],
     ['no tar inside', gzipSync('nothing'), /is not unpacked/],
     ['no compression that is known', Buffer.from([0x1f, 0x8b, 1, 2, 3]), /no archive/],
   ])('with %s is refused, and nothing of it is written', async (_what, content, problem) => {

@@ -39,7 +39,7 @@ export const createBot = operation({
     assertUrl(config, url, change.dev === true)
     const definition: BotDefinition = mergePatch(botDefinitionSchema, {}, change)
     acceptSchemas(botDefinitionSchema, change)
-    await assertPlugins(db, workspaceId, {}, change.plugins)
+    await assertPlugins(db, workspaceId, definition.plugins, change.plugins)
     const upload = toUpload({ code, sourceMap, flows, layouts }, undefined)
     const id = newId('bot')
     const loaded = await mergeSecrets(config.secret, { id, secrets: null }, secrets)

@@ -1,4 +1,4 @@
-import { groupErrors, groupIdOf, type ErrorGroup } from '../../code/error-groups.ts'
+import { describeFailures, groupFailures, type ErrorGroup } from '../../code/error-groups.ts'
 import { oldestReplayable } from '../../code/failed-events.ts'
 import type { Context } from '../../context.ts'
 import { notFound } from '../../errors.ts'
@@ -19,15 +19,13 @@ export interface FoundIssue {
 /** The issues of a bot, the one that was last seen first: groups of its last failures that are not dismissed. */
 export async function findIssues({ db, config }: Context, botId: string): Promise<FoundIssue[]> {
   const [rows, dismissed] = [await lastFailures(db, botId, maxScanned), await dismissals(db, botId)]
-  const byIssue = new Map<string, IssueRow[]>()
-  for (const row of rows) {
-    const id = groupIdOf(row)
-    const until = dismissed.get(id)
-    if (until && row.ended_at <= until) continue
-    byIssue.set(id, [...(byIssue.get(id) ?? []), row])
-  }
   // Groups are in the order of their first row, which is the last failure.
-  return Array.from(byIssue.values(), (own) => ({ group: groupErrors(own, oldestReplayable(config))[0]!, rows: own }))
+  return (await groupFailures(rows)).flatMap((same) => {
+    const until = dismissed.get(same.id)
+    const own = until ? same.rows.filter((row) => row.ended_at > until) : same.rows
+    if (own.length === 0) return []
+    return [{ group: describeFailures({ ...same, rows: own }, oldestReplayable(config)), rows: own }]
+  })
 }
 
 /** @throws ApiError `ResourceNotFound` */

@@ -60,7 +60,7 @@ export const listBotErrors = operation({
     const to = new Date()
     const from = beginOf(windows[window], to.getTime())
     const rows = await failuresSince(context.db, id, from, maxScanned)
-    const groups = groupErrors(rows, oldestReplayable(context.config))
+    const groups = await groupErrors(rows, oldestReplayable(context.config))
     return {
       errors: groups.slice(0, maxGroups).map(({ hook, firstAt, lastAt, ...each }) => ({
         ...each,

@@ -21,7 +21,9 @@ export const listBotIssues = operation({
     await findOwnBot(context, id)
     const { limit, after } = pageRequest(input)
     const issues = (await findIssues(context, id)).map((found) => ({ ...toIssue(found), at: found.group.lastAt }))
-    const left = after ? issues.filter(({ at }) => at < after.createdAt) : issues
+    // An issue that was seen again since, or is dismissed, is no longer at its position.
+    const position = issues.findIndex(({ id, at }) => id === after?.id && at.getTime() === after.createdAt.getTime())
+    const left = after && position === -1 ? issues.filter(({ at }) => at < after.createdAt) : issues.slice(position + 1)
     const page = left.slice(0, limit)
     const last = page.at(-1)
     const nextToken = last && left.length > limit ? encodeCursor({ createdAt: last.at, id: last.id }) : undefined

@@ -67,11 +67,10 @@ export const updateBot = operation({
     const present = await findBot(db, workspaceId, id)
     if (!present) throw noSuchBot(id)
     // Refuses a definition that is too long before its schemas are examined.
-    mergePatch(botDefinitionSchema, present.definition, change)
+    const after: BotDefinition = mergePatch(botDefinitionSchema, present.definition, change)
     acceptSchemas(botDefinitionSchema, change)
     assertUrl(config, url, (change.dev ?? present.definition['dev']) === true)
-    const before: BotDefinition = present.definition
-    await assertPlugins(db, workspaceId, before.plugins, change.plugins)
+    await assertPlugins(db, workspaceId, after.plugins, change.plugins)
     const upload = toUpload({ code, sourceMap, flows, layouts }, await findDeployedUpload(db, id))
     if (renamed && !upload) throw new ApiError('InvalidPayload', 'renamed: send it with code or flows')
     const ownLimits = limits ?? present.limits

@@ -25,6 +25,23 @@ test('what is said is read in no time, however long and odd it is', async () => 
   expect(milliseconds).toBeLessThan(200)
 })
 
+test('a long reason is compared up to its last whole word within 300 characters', () => {
+  const words = 'x '.repeat(145)
+  expect(commonWords(`${words}7f9c24e5-2b1d-4c3a-9e8f-5a6b7c8d9e0f`)).toBe(words.trim())
+})
+
+test('grouping many different failures lets other work have its turn', async () => {
+  const rows = Array.from({ length: 500 }, (_, minute) => ({
+    ...row('afterTurn', minute),
+    failure_reason: String.fromCodePoint(97 + (minute % 26)).repeat(minute),
+  }))
+  let turns = 0
+  const timer = setInterval(() => (turns += 1), 1)
+  await groupErrors(rows, new Date(0))
+  clearInterval(timer)
+  expect(turns).toBeGreaterThan(0)
+})
+
 const row = (hook: string, minute: number) => ({
   id: `evt_${minute}`,
   type: 'message_created',
@@ -34,9 +51,9 @@ const row = (hook: string, minute: number) => ({
   ended_at: new Date(Date.UTC(2026, 0, 1, 0, minute)),
 })
 
-test('the same words of another hook are another error', () => {
+test('the same words of another hook are another error', async () => {
   const rows = [row('beforeIncomingMessage', 3), row('afterIncomingMessage', 2), row('afterIncomingMessage', 1)]
-  const groups = groupErrors(rows, new Date(Date.UTC(2026, 0, 1, 0, 1)))
+  const groups = await groupErrors(rows, new Date(Date.UTC(2026, 0, 1, 0, 1)))
   expect(groups).toMatchObject([
     { hook: 'afterIncomingMessage', count: 2, eventIds: ['evt_2', 'evt_1'], replayable: 1 },
     { hook: 'beforeIncomingMessage', count: 1 },

@@ -225,6 +225,10 @@ async function openBot(name: string, settings = {}) {
   return { plugin, integration, declared, id: bot.id, triaging }
 }
 
+/** Settings of interfaces that no plugin declares. */
+const unknownInterfaces = (begin: number, count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`i${begin + at}`, { integrationId: 'intver_x' }]))
+
 describe('a bot with a plugin', () => {
   test('shows the plugin, and its declarations under the alias', async () => {
     const { plugin, integration, declared, id, triaging } = await openBot('shown')
@@ -290,6 +294,27 @@ describe('a bot with a plugin', () => {
     const { id, triaging } = await openBot(title.replaceAll(' ', '-'))
     const plugins = { triage: { ...triaging, ...settings } }
     await expect(client.updateBot({ id, plugins })).rejects.toMatchObject({ type })
+  })
+
+  test('is changed in part, and checked as a whole', async () => {
+    const { id, plugin, triaging } = await openBot('parts')
+    await client.updateBot({ id, plugins: { triage: { ...triaging, enabled: false } } })
+    const { bot } = await client.updateBot({ id, plugins: { triage: { id: plugin.id, enabled: true } } })
+    expect(bot.plugins['triage']).toMatchObject({ enabled: true, configuration: { limit: 3 } })
+    const configuration = { schema: { type: 'object', properties: { limit: { type: 'string' } } } }
+    const { plugin: other } = await client.createPlugin(triage('parts-other', 'unknown', { configuration }))
+    await expect(client.updateBot({ id, plugins: { triage: { id: other.id } } })).rejects.toMatchObject({
+      type: 'InvalidDataFormat',
+    })
+  })
+
+  test('has a bounded number of interfaces, and those that the plugin does not declare are not looked up', async () => {
+    const { id, triaging } = await openBot('bounded')
+    const update = (interfaces: object) =>
+      platform.ask('PUT', `/v1/admin/bots/${id}`, { plugins: { triage: { ...triaging, interfaces } } })
+    expect((await update(unknownInterfaces(0, 31))).body).toMatchObject({ type: 'InvalidPayload' })
+    expect((await update(unknownInterfaces(0, 20))).status).toBe(200)
+    expect((await update(unknownInterfaces(20, 20))).body).toMatchObject({ type: 'LimitExceeded' })
   })
 })
 
