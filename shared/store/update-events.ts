@@ -11,7 +11,7 @@ export interface Update {
   messageId?: string
   /** The event's type, which is the name of the operation that the integration enables. */
   type: 'message_updated' | 'conversation_updated'
-  /** What was changed, before and after: columns of the row. */
+  /** The changed columns of the row, before and after. */
   payload: { previous: object; current: object }
 }
 
