@@ -32,6 +32,23 @@ export const echoBot = (before = '') => `
   }
 `
 
+const welcomingBot = `
+  export const hooks = {
+    async afterIncomingEvent({ event, client }) {
+      if (event.type !== 'webchat:conversationStarted') return
+      const { conversationId } = event
+      await client.createMessage({ conversationId, type: 'text', payload: { text: 'Welcome' } })
+    },
+    async afterIncomingMessage({ event, client }) {
+      await client.createMessage({
+        conversationId: event.conversationId,
+        type: 'text',
+        payload: { text: 'You said ' + event.preview },
+      })
+    },
+  }
+`
+
 /** Starts our side: the api and the worker as an operator would, with an echo bot. */
 export async function startIsobot(options: SystemOptions): Promise<System> {
   const isobot = await prepare(`isobot_on_${options.backEnd}`, options)
@@ -200,6 +217,34 @@ export async function startFileHost(
     },
     ask: (path) => isobot.request('GET', path, undefined, bot),
   }
+}
+
+/** A platform with an echo bot on web pages, which welcomes visitors. */
+export interface WebchatHost {
+  url: string
+  webchatUrl: string
+  chatUrl: string
+  chats: Chat[]
+}
+
+/** Starts the api and the worker, for a browser. */
+export async function startWebchatHost(database: string, options: SystemOptions): Promise<WebchatHost> {
+  const isobot = await prepare(database, options, { WEBCHAT_RATE_LIMIT_VISITOR: '100000' })
+  await isobot.start('api')
+  await isobot.start('worker')
+  const { id, chatUrl } = await isobot.createBot({ name: 'Echo', code: welcomingBot })
+  const { integration } = await isobot.request<{ integration: { id: string } }>(
+    'GET',
+    '/v1/admin/hub/integrations/webchat/0.3.0',
+  )
+  const webchat = { integrationId: integration.id, enabled: true, configuration: {} }
+  const { bot } = await isobot.request<{ bot: { integrations: { webchat: { webhookUrl: string } } } }>(
+    'PUT',
+    `/v1/admin/bots/${id}`,
+    { integrations: { webchat } },
+  )
+  const { webhookUrl: webchatUrl } = bot.integrations.webchat
+  return { url: isobot.url, webchatUrl, chatUrl, chats: await openChats(chatUrl, options.conversations) }
 }
 
 interface Isobot {

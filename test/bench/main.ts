@@ -23,6 +23,7 @@ import { summaryTable, type Results } from './summary.ts'
 import { listenersPerConversation } from './system.ts'
 import { describeTables, measureTables, tablesTable } from './tables.ts'
 import { compareUploads, describeUploads, uploadsTable } from './uploads.ts'
+import { describeWebchat, measureWebchat, webchatTables } from './webchat/compare.ts'
 
 /**
  * `npm run bench`: measures the path of a chat user's message to the bot and of the reply back, an api process with
@@ -70,6 +71,7 @@ async function measure(options: Options, parts: AsyncDisposableStack): Promise<v
     if (benchmarks.includes('files')) sections.push(...(await files(servers)))
     if (benchmarks.includes('search')) sections.push(...(await search(servers)))
     if (benchmarks.includes('flows')) sections.push(...(await flows(servers)))
+    if (benchmarks.includes('webchat')) sections.push(...(await webchat(servers)))
     if (benchmarks.includes('memory')) sections.push(...(await memory(servers, options, parts)))
   }
   sections.push(summaryTable(results))
@@ -123,6 +125,11 @@ async function search(servers: Servers): Promise<string[]> {
 async function flows(servers: Servers): Promise<string[]> {
   console.error('Measuring flows')
   return [describeFlows(), flowsTable(await measureFlows(servers))]
+}
+
+async function webchat(servers: Servers): Promise<string[]> {
+  console.error('Measuring the web chat')
+  return [describeWebchat(), ...webchatTables(await measureWebchat(servers))]
 }
 
 async function memory(servers: Servers, options: Options, parts: AsyncDisposableStack): Promise<string[]> {
