@@ -33,6 +33,7 @@ const widgetTexts = [
   'helpful',
   'unhelpful',
   'latest',
+  'earlier',
   'unsupported',
   'attach',
   'uploading',

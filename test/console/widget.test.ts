@@ -9,6 +9,7 @@ import { outputDirectory } from '../../api/console/output.ts'
 import { launchChromium } from '../browser/chromium.ts'
 import { serveSite, type Site } from '../browser/serve-site.ts'
 import { freePort } from '../../cli/postgres/free-port.ts'
+import { openLink } from '../chaos/network.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
 import { startProcess } from '../support/processes.ts'
 import { installWebchat } from '../support/webchat.ts'
@@ -363,10 +364,12 @@ test('each message is shown once and in order after an interruption, a restart o
   }
   let api = await start()
   processes.defer(async () => void (await api.stop()))
-  await using own = await serveSite(`http://localhost:${port}`)
+  await using network = await openLink(() => Number(port))
+  const front = `http://localhost:${network.port}`
+  await using own = await serveSite(front)
   const { id } = await platform.createBot(code)
   const free = await installWebchat(platform, id)
-  const at = free.replace(platform.url, `http://localhost:${port}`)
+  const at = free.replace(platform.url, front)
   const { page, chat } = await visit({ at, origin: own.origin })
   await bubble(page).click()
   await chat.getByText('Welcome! Which tea?').waitFor()
@@ -378,9 +381,10 @@ test('each message is shown once and in order after an interruption, a restart o
   await say(chat, 'message 1')
   await chat.getByText('You said message 1').waitFor()
 
-  await page.context().setOffline(true)
+  network.cut()
+  await chat.getByText('The connection is lost').waitFor()
   for (const text of ['message 2', 'message 3']) await say(chat, text)
-  await page.context().setOffline(false)
+  network.mend()
   await chat.getByText('You said message 3').waitFor({ timeout: 20_000 })
   await api.stop()
   for (const text of ['message 4', 'message 5']) await say(chat, text)
@@ -399,6 +403,63 @@ test('each message is shown once and in order after an interruption, a restart o
     expect(shown.filter((text) => text.startsWith('message'))).toEqual(all)
     expect(shown.filter((text) => text.startsWith('You said'))).toEqual(all.map((text) => `You said ${text}`))
   }
+  await page.context().close()
+})
+
+test('a conversation with more messages than the first frame is whole after an interruption, and to its begin on request', async () => {
+  await using network = await openLink(() => Number(new URL(platform.url).port))
+  const front = `http://localhost:${network.port}`
+  await using own = await serveSite(front)
+  const { id } = await platform.createBot(code)
+  const direct = await installWebchat(platform, id, { greeting: 'Hello, I am **Ada**.' })
+  const { page, chat } = await visit({ at: direct.replace(platform.url, front), origin: own.origin })
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  const stored = await page.frames()[1]!.evaluate<Record<string, string>>('({ ...localStorage })')
+  const conversationId = Object.entries(stored).find(([name]) => name.endsWith('-conversation'))?.[1] ?? ''
+  const remind = async (from: number, to: number) => {
+    for (let number = from; number <= to; number++) {
+      const message = { conversationId, type: 'text', payload: { text: `message ${number}` }, userId: id, tags: {} }
+      await platform.ask('POST', '/v1/chat/messages', message, { 'x-bot-id': id })
+    }
+  }
+  await remind(1, 1)
+  await chat.getByText('message 1', { exact: true }).waitFor()
+
+  network.cut()
+  await chat.getByText('The connection is lost').waitFor()
+  await remind(2, 230)
+  network.mend()
+  const all = Array.from({ length: 230 }, (_, index) => `message ${index + 1}`)
+  await expect.poll(() => transcript(chat), { timeout: 20_000 }).toEqual(all)
+  expect(await chat.getByRole('button', { name: 'Earlier messages' }).count()).toBe(0)
+
+  await page.reload()
+  await bubble(page).click()
+  const earlier = chat.getByRole('button', { name: 'Earlier messages' })
+  await earlier.waitFor()
+  expect(await transcript(chat)).toEqual(all.slice(-100))
+  expect(await chat.getByText('Hello, I am Ada.').count()).toBe(0)
+  await earlier.click()
+  await expect.poll(() => transcript(chat), patience).toEqual(all.slice(-200))
+  await earlier.press('Enter')
+  await expect.poll(() => transcript(chat), patience).toEqual(all)
+  await chat.getByText('Hello, I am Ada.').waitFor()
+  expect(await earlier.count()).toBe(0)
+  await page.context().close()
+})
+
+test('two tabs that a new visitor opens at once are one visitor with one conversation', async () => {
+  const visitors = await countVisitors()
+  const { page, chat } = await visit()
+  const tab = await page.context().newPage()
+  await tab.goto(page.url())
+  const second = tab.frameLocator('[data-isobot] iframe')
+  await Promise.all([page.evaluate('botpress.open()'), tab.evaluate('botpress.open()')])
+  for (const one of [chat, second]) await one.getByText('Welcome! Which tea?').waitFor()
+  expect(await countVisitors()).toBe(visitors + 1)
+  await say(chat, 'from one tab')
+  await second.getByText('You said from one tab').waitFor()
   await page.context().close()
 })
 

@@ -4,8 +4,9 @@ import type { Appearance } from '../../../shared/models/webchat-appearance.ts'
 import type { GivenUser, Hello, Method, ToFrame, ToPage } from '../protocol.ts'
 import { request } from './api.ts'
 import { openConnection, type ConnectionState, type Identity } from './connection.ts'
-import { merge, sentIdOf, type Shown } from './history.ts'
+import { isBeingWritten, merge, sentIdOf, type Shown } from './history.ts'
 import { openOutbox, type Unsent } from './outbox.ts'
+import { openPast, type MessagePage } from './past.ts'
 import { openStorage } from './storage.ts'
 import { maxFiles, upload } from './upload.ts'
 import type { Conversation, Message, Payload, StreamFrame, User } from './types.ts'
@@ -36,13 +37,13 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
   /** Files on their way, and the names and reasons of those that were refused. */
   const uploads = signal<{ name: string; failure?: string }[]>([])
   const conversations = signal<Conversation[] | undefined>(undefined)
-  /** The time of the newest message that the visitor has seen. */
-  const seen = signal(storage.get('seen') ?? '')
-
   // A key of the site is the site's to keep. Its visitors may share the browser: each has names of their own.
   let siteKey = hello.user.userKey
   const visitor = () => (siteKey === undefined ? undefined : idIn(siteKey))
   const conversationName = () => (siteKey === undefined ? 'conversation' : `conversation-${visitor()}`)
+  const seenName = () => (siteKey === undefined ? 'seen' : `seen-${visitor()}`)
+  /** The time of the newest message that the visitor has seen. */
+  const seen = signal(storage.get(seenName()) ?? '')
   const current = signal(hello.conversationId ?? storage.get(conversationName()))
   /** The conversation that the present stream asked for. */
   let requested: string | undefined
@@ -75,8 +76,19 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
   )
   unsent.value = outbox.list()
 
+  const past = openPast(
+    (conversationId, nextToken) => {
+      const query = new URLSearchParams({ nextToken, pageSize: '100' }).toString()
+      return ask<MessagePage>('GET', `conversations/${encodeURIComponent(conversationId)}/messages?${query}`)
+    },
+    add,
+    (before) => (messages.value = messages.value.filter(({ createdAt }) => createdAt >= before)),
+  )
+
   const stream = openConnection({
     base,
+    lock: `isobot-webchat-${webhookId}-enter`,
+    isNew: () => key() === undefined || (current.value === undefined && !wantsNew),
     identity,
     receive,
     onState: (state) => (connection.value = state),
@@ -89,6 +101,8 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
 
   /** The key and the conversation to open: of a visitor whom the site names, the newest of any device. */
   async function identity(): Promise<Identity> {
+    // Another tab may have begun a conversation since.
+    if (!wantsNew) current.value ??= storage.get(conversationName())
     if (siteKey !== undefined && current.value === undefined && !wantsNew) {
       const listed = await ask<{ conversations: Conversation[] }>('GET', 'conversations').catch((error: unknown) => {
         // The visitor has not been here before.
@@ -142,6 +156,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
   function initialized({
     conversation,
     messages: given,
+    meta,
     user: entered,
   }: Extract<StreamFrame, { type: 'init' }>['data']) {
     const { userKey, ...visitor } = entered
@@ -152,7 +167,9 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     storage.set(conversationName(), conversation.id)
     user.value = visitor
     if (isAnother) messages.value = []
+    const newest = messages.value.findLast((message) => !isBeingWritten(message))?.createdAt
     add(given.toReversed())
+    past.begin(conversation.id, { messages: given, meta }, newest)
     confirm(given)
     // Messages follow a visitor whose key or conversation the platform no longer knows.
     const isReplaced = isNewVisitor && siteKey === undefined
@@ -219,6 +236,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     isDescribed = false
     wantsNew = false
     current.value = storage.get(conversationName())
+    seen.value = storage.get(seenName()) ?? ''
     messages.value = []
     isTyping.value = false
     conversations.value = undefined
@@ -300,7 +318,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     const last = messages.value.at(-1)
     if (!last || !isOpen.value || !isVisible.value || last.createdAt <= seen.value) return
     seen.value = last.createdAt
-    storage.set('seen', last.createdAt)
+    storage.set(seenName(), last.createdAt)
   })
   effect(() => post({ type: 'unread', count: unread.value }))
 
@@ -314,6 +332,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     isTyping,
     user,
     conversations,
+    past,
     outbox,
     say,
     enter,

@@ -1,5 +1,6 @@
 import { ChatError } from '../../../shared/chat-client/chat-error.ts'
 import { openChatStream, type ChatStream } from '../../../shared/chat-client/chat-stream.ts'
+import { inTurn } from './in-turn.ts'
 import { waitOf } from './outbox.ts'
 import type { StreamFrame } from './types.ts'
 
@@ -22,6 +23,10 @@ export interface Identity {
 
 interface Parts {
   base: string
+  /** The name of a lock for new visitors and conversations: several tabs have one between them. */
+  lock: string
+  /** Whether the present identity lacks the visitor or the conversation. */
+  isNew(): boolean
   /** The present key and conversation. @throws ChatError when the platform refuses the key */
   identity(): Promise<Identity>
   receive(frame: StreamFrame): void
@@ -36,7 +41,7 @@ const maxRenewals = 2
 /** A tab that is not looked at for longer needs no connection: browsers allow few to one server, over all tabs. */
 const hiddenMilliseconds = 60_000
 
-export function openConnection({ base, identity, receive, onState, renewKey }: Parts): Connection {
+export function openConnection({ base, lock, isNew, identity, receive, onState, renewKey }: Parts): Connection {
   let isRunning = false
   let failures = 0
   /** Keys that were renewed since the last success or pause. */
@@ -57,8 +62,10 @@ export function openConnection({ base, identity, receive, onState, renewKey }: P
       }
     })
 
-  async function listen(): Promise<void> {
-    const mine = generation
+  /** Opens a stream, and resolves when its first frame has arrived, or it has ended before. */
+  async function open(mine: number): Promise<ChatStream> {
+    let begin!: () => void
+    const begun = new Promise<void>((resolve) => (begin = resolve))
     const { key = '', conversationId } = await identity()
     const query = conversationId === undefined ? '' : `?conversationId=${encodeURIComponent(conversationId)}`
     const opened = await openChatStream(`${base}initialize${query}`, key, (signal) => {
@@ -71,9 +78,17 @@ export function openConnection({ base, identity, receive, onState, renewKey }: P
         onState('open')
       }
       receive(frame)
+      begin()
     })
     stream = opened
     if (mine !== generation) opened.close()
+    await Promise.race([begun, opened.ended])
+    return opened
+  }
+
+  async function listen(): Promise<void> {
+    const mine = generation
+    const opened = await (isNew() ? inTurn(lock, () => open(mine)) : open(mine))
     await opened.ended
   }
 

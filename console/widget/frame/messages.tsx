@@ -38,6 +38,19 @@ export function Messages(): JSX.Element {
   }
   useEffect(toEnd)
 
+  const [isReading, setIsReading] = useState(false)
+  const readEarlier = async () => {
+    setIsReading(true)
+    const below = log.current!.scrollHeight - log.current!.scrollTop
+    await chat.past.readEarlier()
+    setIsReading(false)
+    // What the visitor reads stays where it is.
+    requestAnimationFrame(() => {
+      log.current!.scrollTop = log.current!.scrollHeight - below
+      if (document.activeElement === document.body) log.current!.focus()
+    })
+  }
+
   return (
     <div class="conversation">
       <div
@@ -49,7 +62,12 @@ export function Messages(): JSX.Element {
         onScroll={follow}
         onLoadCapture={toEnd}
       >
-        {appearance.value.greeting !== undefined && (
+        {chat.past.hasEarlier.value && (
+          <button type="button" class="option earlier" aria-disabled={isReading} onClick={() => void readEarlier()}>
+            {text('earlier')}
+          </button>
+        )}
+        {appearance.value.greeting !== undefined && !chat.past.hasEarlier.value && (
           <div class="message theirs" dir="auto">
             <span class="author">{botName}</span>
             <Markdown text={appearance.value.greeting} />

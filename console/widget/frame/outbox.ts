@@ -1,4 +1,5 @@
 import { ChatError } from '../../../shared/chat-client/chat-error.ts'
+import { inTurn } from './in-turn.ts'
 import type { FrameStorage } from './storage.ts'
 import type { Payload } from './types.ts'
 
@@ -98,6 +99,7 @@ export function openOutbox(
     isFlushing = true
     clearTimeout(timer)
     try {
+      // Messages of several tabs keep their order.
       const isDone = await inTurn(lock, sendAll)
       failures = isDone ? 0 : failures + 1
       if (!isDone) timer = setTimeout(() => void flush(), waitOf(failures))
@@ -141,23 +143,6 @@ export function openOutbox(
       }
     },
     flush: () => void flush(),
-  }
-}
-
-/**
- * Lets one tab send at a time, so that messages of several tabs keep their order. Browsers have no locks on insecure pages,
- * and refuse them where they refuse storage.
- */
-async function inTurn(lock: string, work: () => Promise<boolean>): Promise<boolean> {
-  let isTaken = false
-  try {
-    return await navigator.locks.request(lock, () => {
-      isTaken = true
-      return work()
-    })
-  } catch (error) {
-    if (isTaken) throw error
-    return work()
   }
 }
 

@@ -32,7 +32,12 @@ export interface Conversation {
 export type StreamFrame =
   | {
       type: 'init'
-      data: { conversation: { id: string }; messages: Message[]; user: User & { userKey: string } }
+      data: {
+        conversation: { id: string }
+        messages: Message[]
+        meta: { nextToken?: string }
+        user: User & { userKey: string }
+      }
     }
   | { type: 'message_created' | 'message_updated'; data: Message }
   | { type: 'typing_started'; data: { timeout?: number } }

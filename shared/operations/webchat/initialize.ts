@@ -11,18 +11,19 @@ import type { ConversationRow } from '../../models/tables.ts'
 import type { Visitor } from '../../rpc/caller.ts'
 import { operation } from '../../rpc/operation.ts'
 import { readClock } from '../../store/conversation-log.ts'
+import { toMeta, toPage } from '../../store/pagination.ts'
 import { externalUserIds } from '../../store/users.ts'
 import { findVisitedConversation, listParticipatingUsers, newestMessages } from '../../store/webchat.ts'
 import { enter } from './enter.ts'
 
-/** Messages of the first frame: the published web chat reads no older ones. */
+/** Messages of the first frame: the published web chat reads no older ones; other clients list them. */
 const maxMessages = 100
 
 export const initialize = operation({
   name: 'initialize',
   description:
-    'Opens a conversation and streams it, as server-sent events. The first, `init`, has the conversation, its messages, ' +
-    'and the visitor with the key. Without a valid key it creates a visitor, and without a conversation of the visitor’s ' +
+    'Opens a conversation and streams it, as server-sent events. The first, `init`, has the conversation, its newest ' +
+    'messages, the `meta.nextToken` of the earlier ones, and the visitor with the key. Without a valid key it creates a visitor, and without a conversation of the visitor’s ' +
     'it creates one.',
   method: 'GET',
   path: '/webchat/{webhookId}/initialize',
@@ -41,21 +42,23 @@ export const initialize = operation({
     const { user, key, userKey } = await enter(context, givenKey)
     const conversation = await openConversation(context, user.id, conversationId)
     const position = { botId: conversation.bot_id, conversationId: conversation.id, until: conversation.clock }
-    const [messages, participants] = await Promise.all([
-      newestMessages(db, { ...position, limit: maxMessages }),
+    const [fetched, participants] = await Promise.all([
+      newestMessages(db, { ...position, limit: maxMessages + 1 }),
       listParticipatingUsers(db, conversation.id),
     ])
+    const page = toPage(fetched, { limit: maxMessages }, (row) => ({ createdAt: row.created_at, id: row.id }))
     const known = await externalUserIds(
       db,
-      messages.map((row) => row.user_id),
+      page.rows.map((row) => row.user_id),
     )
     const shown = toWebchatUser(user)
     const data = {
       conversation: toConversation(conversation),
-      messages: messages.map((row) => {
+      messages: page.rows.map((row) => {
         const ids = { conversationId: conversation.id, userId: known.get(row.user_id) ?? row.user_id }
         return toWebchatMessage(toMessage(row, ids), row.tags)
       }),
+      meta: toMeta(page),
       participants: participants.map(toWebchatUser),
       user: { ...shown, userKey },
     }

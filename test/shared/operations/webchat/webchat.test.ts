@@ -206,6 +206,20 @@ describe('a conversation', () => {
     for (const { stream } of [ann, same, next]) await stream.close()
   })
 
+  test('has its newest 100 messages in the first frame, and the earlier ones in pages behind its token', async () => {
+    const ann = await visit(url)
+    for (let number = 1; number <= 102; number++) await ann.say(text(`${number}`))
+    const { key, conversationId } = ann
+    const { init, stream } = await visit(url, { key, conversationId })
+    expect(init.messages).toHaveLength(100)
+    const path = `/conversations/${conversationId}/messages`
+    const { body } = await ann.ask('GET', `${path}?nextToken=${init.meta.nextToken}`)
+    expect(payloads(body.messages)).toEqual([text('2'), text('1')])
+    expect(body.meta).toEqual({})
+    expect(await ann.ask('GET', `${path}?nextToken=another`)).toMatchObject({ status: 400 })
+    for (const open of [ann.stream, stream]) await open.close()
+  })
+
   test('has messages in the form of the web chat, also in its first frame', async () => {
     const ann = await visit(url)
     await ann.say(text('types'))
@@ -218,6 +232,8 @@ describe('a conversation', () => {
     const { key, conversationId } = ann
     const back = await visit(url, { key, conversationId })
     expect(payloads(back.init.messages.slice(0, 3).toReversed())).toEqual(expected)
+    const { body } = await ann.ask('GET', `/conversations/${conversationId}/messages?pageSize=3`)
+    expect(payloads(body.messages.toReversed())).toEqual(expected)
     for (const { stream } of [ann, back]) await stream.close()
   })
 
@@ -386,6 +402,7 @@ describe('a visitor', () => {
       expect(await ben.ask('POST', '/events', { conversationId, payload: { type, data: {} } })).toMatchObject(forbidden)
     }
     expect((await ben.ask('GET', `/conversations/${conversationId}/listen`)).status).toBe(403)
+    expect(await ben.ask('GET', `/conversations/${conversationId}/messages`)).toMatchObject(forbidden)
     expect((await visit(url, { key: ben.key, conversationId })).conversationId).toBe(ben.conversationId)
     for (const payload of [
       { type: 'custom', url: 'https://evil.example/x.js', name: 'x' },
