@@ -3,7 +3,7 @@ import { isRole } from './caller.ts'
 import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { newId } from '../ids.ts'
-import { beginRecord, endRecord, deleteRecord } from '../store/audit.ts'
+import { beginRecord, endRecord, deleteRecord, hasReading } from '../store/audit.ts'
 
 /** The parts of an operation's declaration that decide whether and how it is recorded. */
 export interface AuditedOperation {
@@ -13,14 +13,17 @@ export interface AuditedOperation {
   access: Access
   changesNothing: boolean
   recordsMembers: boolean
+  recordsReading: boolean
   auditedFields: readonly string[]
 }
 
 /**
  * Whether an operation is an administrative action and is recorded. An operation that is none, although its method is
- * not GET, declares `changesNothing`.
+ * not GET, declares `changesNothing`; one that reads what others said declares `recordsReading`.
  */
-export function isAudited({ method, access, changesNothing, recordsMembers }: AuditedOperation): boolean {
+export function isAudited(operation: AuditedOperation): boolean {
+  const { method, access, changesNothing, recordsMembers, recordsReading } = operation
+  if (recordsReading) return true
   return (
     method !== 'GET' &&
     !changesNothing &&
@@ -37,22 +40,18 @@ export async function recorded<Output>(
   operation: AuditedOperation,
   given: object,
   act: () => Promise<Output>,
+  id = newId('audit'),
 ): Promise<Output> {
   const { db, log } = context
   const caller = personOf(context.caller)
   if (!caller) return act()
-  const parameters = [...operation.path.matchAll(/\{(\w+)\*?\}/g)].map(([, parameter]) => parameter!)
-  const input: Record<string, unknown> = { ...given }
-  const id = newId('audit')
-  const target = parameters.at(-1)
   await beginRecord(db, {
     id,
     workspaceId: caller.workspaceId,
     accountId: caller.accountId,
     email: caller.email,
     operation: operation.name,
-    fields: describeFields(operation, input, parameters),
-    resourceId: target === undefined ? null : String(input[target]),
+    ...subjectOf(operation, given),
   })
   let output: Output
   try {
@@ -69,6 +68,47 @@ export async function recorded<Output>(
     log.error({ err: error, operation: operation.name }, 'Recording the outcome of an administrative action failed')
   }
   return output
+}
+
+/** A reading whose record is older than this is recorded again when it goes on. */
+const maxReadingMilliseconds = 12 * 3600 * 1000
+
+/** The input fields of an operation that continue a reading, and do not change what it is about. */
+const continuing = ['reading', 'nextToken', 'pageSize']
+
+/**
+ * Reads what others said and records who read it, once for each opening: the answer names the record in `reading`, and
+ * a request that repeats it, for the next page or for news, is part of the same reading. The record must be the caller's,
+ * of the same resource and with the same fields, so no reading can go on as another one.
+ */
+export async function recordedReading<Output extends object>(
+  context: Context & { caller: Caller },
+  operation: AuditedOperation,
+  given: object,
+  act: () => Promise<Output>,
+): Promise<Output> {
+  const { reading, ...others } = given as { reading?: string }
+  const asked = Object.fromEntries(Object.entries(others).filter(([name]) => !continuing.includes(name)))
+  const caller = personOf(context.caller)
+  if (reading !== undefined && caller) {
+    const since = new Date(Date.now() - maxReadingMilliseconds)
+    const { accountId, workspaceId } = caller
+    const known = { id: reading, accountId, workspaceId, since, ...subjectOf(operation, asked) }
+    if (await hasReading(context.db, known)) return { ...(await act()), reading }
+  }
+  const id = newId('audit')
+  return { ...(await recorded(context, operation, asked, act, id)), reading: id }
+}
+
+/** The resource of a request, which is the last parameter of its path, and the other fields that it has. */
+function subjectOf(operation: AuditedOperation, given: object): { resourceId: string | null; fields: string } {
+  const parameters = [...operation.path.matchAll(/\{(\w+)\*?\}/g)].map(([, parameter]) => parameter!)
+  const input: Record<string, unknown> = { ...given }
+  const target = parameters.at(-1)
+  return {
+    resourceId: target === undefined ? null : String(input[target]),
+    fields: describeFields(operation, input, parameters),
+  }
 }
 
 /** The person who acts. Undefined for callers that are programs, and for users of a chat. */

@@ -1,4 +1,4 @@
-import { isAudited, recorded } from './audit.ts'
+import { isAudited, recorded, recordedReading } from './audit.ts'
 import type { Access, Caller, CallerWith } from './caller.ts'
 import type { Context } from '../context.ts'
 import { ApiError, type ErrorType } from '../errors.ts'
@@ -51,6 +51,11 @@ interface Specification<A extends Access, I, O> {
   readQuery?: (flat: Record<string, unknown>) => Record<string, unknown>
   /** Members who act as a bot are recorded, as those who administer it are. */
   recordsMembers?: true
+  /**
+   * It reads what people said, so an audit record has who read it: one for each opening. Its input and its output have
+   * the field `reading` (`rpc/reading.ts`).
+   */
+  recordsReading?: true
   /** It changes nothing although its method is not GET, so it is not recorded. */
   changesNothing?: true
   /** Input fields whose values the audit record contains, and not only their names. Never secrets. */
@@ -109,6 +114,7 @@ export function operation<A extends Access, const I extends object, const O exte
     queryFields = [],
     readQuery = nestQuery,
     recordsMembers = false,
+    recordsReading = false,
     ...declaration
   } = specification
   const takesBody = declaration.method !== 'GET' && declaration.method !== 'DELETE'
@@ -123,7 +129,7 @@ export function operation<A extends Access, const I extends object, const O exte
     }
     if (!isValid(input)) throw new ApiError('InvalidPayload', describeErrors(isValid))
   }
-  const audited = { ...declaration, changesNothing, recordsMembers, auditedFields }
+  const audited = { ...declaration, changesNothing, recordsMembers, recordsReading, auditedFields }
   const isKept = isAudited(audited)
   return {
     ...declaration,
@@ -140,6 +146,7 @@ export function operation<A extends Access, const I extends object, const O exte
     call(context, input) {
       assertValid(input)
       const act = () => handle(context as Context & { caller: CallerWith<A> }, input)
+      if (recordsReading) return recordedReading(context, audited, input as object, act as () => Promise<object>)
       return isKept ? recorded(context, audited, input as object, act) : act()
     },
   }

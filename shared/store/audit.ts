@@ -38,6 +38,21 @@ export async function endRecord(db: Database, id: string, resource: { id?: strin
   )
 }
 
+/** Whether an account has a record of reading a resource, not older than a time. */
+export async function hasReading(
+  db: Database,
+  reading: Pick<BegunRecord, 'id' | 'workspaceId' | 'accountId' | 'fields' | 'resourceId'> & { since: Date },
+): Promise<boolean> {
+  const [row] = await query(
+    db,
+    `select from audit_records
+     where id = :id and account_id = :accountId and workspace_id is not distinct from :workspaceId
+       and resource_id is not distinct from :resourceId and fields = :fields and created_at >= :since`,
+    { ...reading },
+  )
+  return row !== undefined
+}
+
 /** Deletes the record of a refused action. */
 export async function deleteRecord(db: Database, id: string): Promise<void> {
   await db('audit_records').where({ id }).delete()

@@ -17,13 +17,20 @@ export interface FoundPlace {
 /** A statement of a request may take this long. Statements of the platform itself take a hundredth. */
 const maxMilliseconds = 5000
 
+const tooSlow = 'narrow its filter, or simplify its pattern'
+
 /**
  * Runs statements whose conditions a caller wrote, with a limit of time that PostgreSQL enforces. The plan is made for
  * the values, since their statistics decide between the indexes (docs/decisions/0043).
  *
+ * @param remedy for a statement that takes too long
  * @throws ApiError `LimitExceeded` when a statement takes too long, `InvalidQuery` when PostgreSQL refuses a pattern
  */
-export async function withinTime<Result>(db: Database, work: (db: Database) => Promise<Result>): Promise<Result> {
+export async function withinTime<Result>(
+  db: Database,
+  work: (db: Database) => Promise<Result>,
+  remedy = tooSlow,
+): Promise<Result> {
   try {
     return await db.transaction(async (transaction) => {
       await transaction.raw(
@@ -34,18 +41,16 @@ export async function withinTime<Result>(db: Database, work: (db: Database) => P
       return work(transaction)
     })
   } catch (error) {
-    throw explained(error)
+    throw explained(error, remedy)
   }
 }
 
-function explained(error: unknown): unknown {
+function explained(error: unknown, remedy: string): unknown {
   switch (postgresCode(error)) {
     case '57014':
-      return new ApiError(
-        'LimitExceeded',
-        `The query takes more than ${maxMilliseconds / 1000} s: narrow its filter, or simplify its pattern`,
-        { cause: error },
-      )
+      return new ApiError('LimitExceeded', `The query takes more than ${maxMilliseconds / 1000} s: ${remedy}`, {
+        cause: error,
+      })
     case '2201B':
       return new ApiError('InvalidQuery', `The pattern of '$regex' cannot be used: ${reasonOf(error)}`, {
         cause: error,

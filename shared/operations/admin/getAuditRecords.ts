@@ -7,7 +7,9 @@ import { findOwnWorkspace } from './find-own-workspace.ts'
 
 export const getAuditRecords = operation({
   name: 'getAuditRecords',
-  description: 'Lists the changes of the workspace, and those of its members to their own accounts, newest first.',
+  description:
+    'Lists the changes of the workspace, those of its members to their own accounts, and who read conversations; newest ' +
+    'first.',
   method: 'GET',
   path: '/v1/admin/workspaces/{id}/audit-records',
   access: 'administrator',

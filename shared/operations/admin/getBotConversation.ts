@@ -1,0 +1,65 @@
+import { closedObject } from '../../schema.ts'
+import { flowPosition, toFlowPosition } from '../../flows/position.ts'
+import {
+  participant,
+  shownConversation,
+  shownState,
+  toParticipant,
+  toShownConversation,
+  toShownState,
+} from '../../models/transcript.ts'
+import { operation } from '../../rpc/operation.ts'
+import { readingInput, readingOutput } from '../../rpc/reading.ts'
+import { flowStateOf, maxParticipants, maxStates, participantsOf, statesOf } from '../../store/transcript.ts'
+import { findOwnConversation } from './find-conversation.ts'
+
+export const getBotConversation = operation({
+  name: 'getBotConversation',
+  description:
+    'Returns a conversation of a bot with its participants, its states and theirs, and its position in flows. The audit ' +
+    'log has who read it. Not for viewers.',
+  method: 'GET',
+  path: '/v1/admin/bots/{botId}/conversations/{conversationId}',
+  access: 'developer',
+  stability: 'experimental',
+  recordsReading: true,
+  errors: ['ResourceNotFound'],
+  input: closedObject({ botId: { type: 'string' }, conversationId: { type: 'string' } }, readingInput),
+  output: closedObject(
+    {
+      conversation: shownConversation,
+      participants: {
+        type: 'array',
+        items: participant,
+        description: `Those who joined first; at most ${maxParticipants}.`,
+      },
+      states: {
+        type: 'array',
+        items: shownState,
+        description: `States that the bot’s own code has set, the newest first; at most ${maxStates}.`,
+      },
+    },
+    { ...readingOutput, flowPosition: { ...flowPosition, description: 'Absent when no flow is in progress.' } },
+  ),
+
+  async handle(context, where) {
+    const { db } = context
+    const row = await findOwnConversation(context, where)
+    const people = await participantsOf(db, where)
+    const [states, flowState] = await Promise.all([
+      statesOf(
+        db,
+        where,
+        people.map(({ id }) => id),
+      ),
+      flowStateOf(db, where),
+    ])
+    const position = toFlowPosition(flowState)
+    return {
+      conversation: toShownConversation(row),
+      participants: people.map(toParticipant),
+      states: states.map(toShownState),
+      ...(position && { flowPosition: position }),
+    }
+  },
+})

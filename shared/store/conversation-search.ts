@@ -1,0 +1,229 @@
+import { maxCounted, maxPayloadBytes, type ListedConversationRow } from '../models/transcript.ts'
+import { query, type Database } from './database.ts'
+import type { Cursor, PageRequest } from './pagination.ts'
+import { withinTime } from './table-queries.ts'
+
+/** Selects conversations of a bot. */
+export interface ConversationSearch {
+  /** Only conversations of this participant. */
+  userId?: string | undefined
+  /** Only conversations with a participant whose name has this text. */
+  userName?: string | undefined
+  /** Only conversations with a message that has this text, in a value of its payload. */
+  text?: string | undefined
+  /** Only conversations that have this tag, or a participant who has it. */
+  tagKey?: string | undefined
+  tagValue?: string | undefined
+  /** The integration's name or alias. */
+  integration?: string | undefined
+  channel?: string | undefined
+  /** ISO 8601, of messages; both ends are inclusive. */
+  timeStart?: string | undefined
+  timeEnd?: string | undefined
+}
+
+export interface FoundConversations {
+  rows: ListedConversationRow[]
+  /** The last position that was read; undefined when all messages were read. */
+  end?: Cursor
+}
+
+/** The messages that the first statement of a page reads, and the most that a statement reads. */
+const firstStep = 500
+const maxStep = 16_000
+/** Upper bound of the messages that a page reads. */
+export const maxRead = 200_000
+/** A page that has taken this long ends with what it has found. */
+const pageMilliseconds = 1500
+
+const remedy = 'narrow the search by timeStart and timeEnd, or by userId'
+
+/**
+ * A page of a bot's conversations, in the order of their newest messages. It is found by reading the messages from the
+ * newest one on, by their index and in steps, so that no message costs a further index when it is written. A page reads
+ * a bounded number of messages for a bounded time: it may have few conversations or none, and the next page continues
+ * at `end` (docs/decisions/0077).
+ *
+ * @throws ApiError `LimitExceeded` when one step takes too long
+ */
+export async function searchConversations(
+  db: Database,
+  botId: string,
+  search: ConversationSearch,
+  { limit, after }: PageRequest,
+): Promise<FoundConversations> {
+  const work = async (transaction: Database): Promise<FoundConversations> => {
+    const begin = Date.now()
+    const found = new Map<string, Head>()
+    let position = after
+    let step = firstStep
+    for (let read = 0; read < maxRead && Date.now() < begin + pageMilliseconds;) {
+      const started = Date.now()
+      const { heads, last, looked } = await readStep(transaction, { botId, search, step, position })
+      for (const head of heads) {
+        if (found.has(head.conversation_id)) continue
+        if (found.size === limit) return listed(transaction, botId, found, endOf(found))
+        found.set(head.conversation_id, head)
+      }
+      if (!last || looked < step) return listed(transaction, botId, found)
+      position = { createdAt: last.created_at, id: last.id }
+      read += looked
+      if (Date.now() < started + 100) step = Math.min(maxStep, step * 4)
+    }
+    return listed(transaction, botId, found, position)
+  }
+  return withinTime(db, work, remedy)
+}
+
+/** The message by which a conversation is found. */
+interface Head {
+  conversation_id: string
+  id: string
+  created_at: Date
+}
+
+function endOf(found: Map<string, Head>): Cursor {
+  const last = [...found.values()].at(-1)!
+  return { createdAt: last.created_at, id: last.id }
+}
+
+interface Step {
+  botId: string
+  search: ConversationSearch
+  /** The number of messages to read. */
+  step: number
+  position: Cursor | undefined
+}
+
+async function readStep(db: Database, { botId, search, step, position }: Step) {
+  const rows = await query<Head & { looked: number; is_found: boolean }>(db, stepStatement(search, position), {
+    botId,
+    step,
+    afterTime: position?.createdAt ?? null,
+    afterId: position?.id ?? null,
+    timeStart: search.timeStart === undefined ? null : new Date(search.timeStart),
+    timeEnd: search.timeEnd === undefined ? null : new Date(search.timeEnd),
+    userId: search.userId ?? null,
+    userName: search.userName ?? null,
+    words: search.text ?? null,
+    jsonWords: search.text === undefined ? null : JSON.stringify(search.text).slice(1, -1),
+    tagKey: search.tagKey ?? null,
+    tagValue: search.tagValue ?? null,
+    integration: search.integration ?? null,
+    channel: search.channel ?? null,
+  })
+  const last = rows.find((row) => !row.is_found)
+  return { heads: rows.filter((row) => row.is_found), last, looked: last?.looked ?? 0 }
+}
+
+/** The conversations whose newest messages are among the next ones, newest first; and the last message that was read. */
+function stepStatement(search: ConversationSearch, position: Cursor | undefined): string {
+  const { userId, userName, text, tagKey, tagValue, integration, channel, timeStart, timeEnd } = search
+  const range = all([
+    position && '(messages.created_at, messages.id) < (:afterTime, :afterId)',
+    timeStart !== undefined && 'messages.created_at >= :timeStart',
+    timeEnd !== undefined && 'messages.created_at <= :timeEnd',
+  ])
+  const columns = `messages.id, messages.conversation_id, messages.created_at, ${text === undefined ? 'true' : hasText} as passes`
+  const order = 'order by created_at desc, id desc'
+  // The messages of one user are read by the index of their conversations.
+  const source =
+    userId === undefined
+      ? `select ${columns} from messages where bot_id = :botId and ${range} ${order} limit :step`
+      : `select read.* from participants, lateral (
+           select ${columns} from messages
+           where conversation_id = participants.conversation_id and bot_id = :botId and ${range} ${order}
+           limit ${text === undefined ? 1 : ':step'}
+         ) read
+         where participants.user_id = :userId and participants.bot_id = :botId
+         order by read.created_at desc, read.id desc limit :step`
+  const passes = all([
+    // A conversation with a newer message is on an earlier page. Found by their texts, conversations have several heads.
+    text === undefined && position && `not exists (select from messages as newer where ${isNewer(timeEnd)})`,
+    userName !== undefined && `exists (${participants} and strpos(lower(name), lower(:userName)) > 0)`,
+    tagKey !== undefined &&
+      `(${hasTag('conversations', tagValue)} or exists (${participants} and ${hasTag('users', tagValue)}))`,
+    integration !== undefined && ':integration in (integration, alias)',
+    channel !== undefined && 'channel = :channel',
+  ])
+  return `with looked as materialized (${source}), heads as (
+      select distinct on (conversation_id) conversation_id, id, created_at from looked where passes
+      order by conversation_id, created_at desc, id desc
+    ), found as (
+      select heads.* from heads
+      join conversations on conversations.id = conversation_id and conversations.bot_id = :botId
+      join installations on installations.id = installation_id
+      where ${passes}
+    ), last as (
+      select conversation_id, id, created_at from looked order by created_at, id limit 1
+    )
+    select *, 0 as looked, true as is_found from found
+    union all
+    select *, (select count(*) from looked)::integer, false from last
+    order by created_at desc, id desc`
+}
+
+/** In a value, and not in the name of a field. The text of the whole payload rules out most messages at less cost. */
+const hasText = `(
+  case when strpos(lower(messages.payload::text), lower(:jsonWords)) > 0 then exists (
+    select from jsonb_path_query(messages.payload, 'strict $.**') as value
+    where jsonb_typeof(value) in ('string', 'number') and strpos(lower(value #>> '{}'), lower(:words)) > 0
+  ) else false end
+)`
+
+function isNewer(timeEnd: string | undefined): string {
+  return `newer.conversation_id = heads.conversation_id and newer.bot_id = :botId
+    and (newer.created_at, newer.id) >= (:afterTime, :afterId)
+    ${timeEnd === undefined ? '' : 'and newer.created_at <= :timeEnd'}`
+}
+
+const participants = `select from participants join users on users.id = participants.user_id
+  where participants.conversation_id = conversations.id and users.bot_id = :botId`
+
+function hasTag(table: 'conversations' | 'users', value: string | undefined): string {
+  return value === undefined ? `jsonb_exists(${table}.tags, :tagKey)` : `${table}.tags ->> :tagKey = :tagValue`
+}
+
+function all(conditions: (string | false | undefined)[]): string {
+  return conditions.filter(Boolean).join(' and ') || 'true'
+}
+
+/** SQL for a payload that is not large. The stored size, which needs no decompression, is compared first. */
+export function boundedPayload(of: string): string {
+  return `case when pg_column_size(${of}.payload) > ${maxPayloadBytes} then null
+    when octet_length(${of}.payload::text) > ${maxPayloadBytes} then null else ${of}.payload end`
+}
+
+/** SQL for the number of a conversation's messages, up to a bound. */
+export const boundedCount = `(
+  select count(*) from (select from messages where conversation_id = conversations.id limit ${maxCounted}) counted
+)::integer as message_count`
+
+/** The rows that a page shows, in the order of the messages by which they were found. */
+async function listed(
+  db: Database,
+  botId: string,
+  found: Map<string, Head>,
+  end?: Cursor,
+): Promise<FoundConversations> {
+  if (found.size === 0) return { rows: [], ...(end && { end }) }
+  const rows = await query<ListedConversationRow>(
+    db,
+    `select conversations.*, integration, alias, ${boundedCount},
+       messages.id as message_id, messages.direction as message_direction, messages.type as message_type,
+       messages.created_at as message_at, ${boundedPayload('messages')} as message_payload,
+       person.id as user_id, person.name as user_name
+     from messages
+     join conversations on conversations.id = messages.conversation_id
+     join installations on installations.id = conversations.installation_id
+     left join lateral (
+       select users.id, users.name from participants join users on users.id = participants.user_id
+       where participants.conversation_id = conversations.id and users.bot_id = :botId
+       order by users.id is not distinct from conversations.owner_id desc, participants.created_at, users.id limit 1
+     ) person on true
+     where messages.bot_id = :botId and messages.id = any(:ids::text[])
+     order by messages.created_at desc, messages.id desc`,
+    { botId, ids: [...found.values()].map(({ id }) => id) },
+  )
+  return { rows, ...(end && { end }) }
+}
