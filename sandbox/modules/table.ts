@@ -14,6 +14,7 @@ export type ModuleKind = 'real' | 'partial' | 'shape'
 /** The scripts that provide modules, in the order of loading. Each is loaded only for bundles that name one of its modules. */
 export const scriptNames = [
   'tag',
+  'tokenizer',
   'common',
   'shapes',
   'util',
@@ -152,6 +153,9 @@ const usesKeys =
  */
 const calls = new RegExp(`\\(\\s*["'\`](?:node:)?(${nodeModuleNames.join('|')})["'\`]\\s*\\)`, 'g')
 
+/** The name of the imports of a tokenizer in WebAssembly, in whose place the script `tokenizer` is. */
+const tokenizerImports = './tiktoken_bg.js'
+
 /** The scripts that a bundle needs, in the order of loading. */
 export function scriptsFor(code: string): ScriptName[] {
   const found = new Set<ScriptName>()
@@ -159,6 +163,7 @@ export function scriptsFor(code: string): ScriptName[] {
     if (!isMethod(code, index)) found.add(nodeModules[name as NodeModuleName].script)
   }
   if (found.has('http') && !canUseFetch(code)) found.add('tag')
+  if (code.includes(tokenizerImports)) found.add('tokenizer')
   for (const script of found) for (const needed of needs[script] ?? []) found.add(needed)
   if (found.has('crypto') && usesKeys.test(code)) {
     found.delete('crypto')

@@ -52,11 +52,11 @@ const tool = closedObject(
   },
 )
 
-const textOrList = (maxLength: number, maxItems: number) =>
+const textOrList = (maxLength: number, { minItems, maxItems }: { minItems: number; maxItems: number }) =>
   ({
     oneOf: [
       { type: 'string', minLength: 1, maxLength },
-      { type: 'array', minItems: 1, maxItems, items: { type: 'string', minLength: 1, maxLength } },
+      { type: 'array', minItems, maxItems, items: { type: 'string', minLength: 1, maxLength } },
     ],
   }) as const
 
@@ -64,13 +64,16 @@ export const generateTextInput = closedObject(
   { messages: { type: 'array', minItems: 1, maxItems: 10_000, items: modelMessage } },
   {
     model: {
-      ...textOrList(300, 10),
+      ...textOrList(300, { minItems: 1, maxItems: 10 }),
       description: '`provider:model`, `auto`, `fast` or `best`; several in order of fallback. `auto` unless given.',
     },
     systemPrompt: { type: 'string', description: 'Instructions before all messages.' },
     temperature: { type: 'number', minimum: 0, maximum: 2 },
     maxTokens: { type: 'integer', minimum: 1, maximum: 1_000_000, description: 'Upper bound of the answer.' },
-    stopSequences: { ...textOrList(1000, 100), description: 'The answer ends before the first of them.' },
+    stopSequences: {
+      ...textOrList(1000, { minItems: 0, maxItems: 100 }),
+      description: 'The answer ends before the first of them.',
+    },
     responseFormat: { enum: ['text', 'json', 'json_object'], description: '`json`: the answer is one JSON value.' },
     responseSchema: { ...anyObject, description: 'JSON Schema of the answer, which is then JSON.' },
     reasoningEffort: { enum: ['none', 'low', 'medium', 'high', 'dynamic'] },

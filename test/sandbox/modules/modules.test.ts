@@ -103,6 +103,7 @@ describe('only the scripts that a bundle names are loaded', () => {
       `require('http'); fail("Response type 'x'"); known = { xhr: 1 }, older = { xhr: 2 }`,
       ['tag', 'common', 'stream', 'http'],
     ],
+    ['a tokenizer in WebAssembly', `init({ "./tiktoken_bg.js": exports })`, ['tokenizer']],
     ['signatures', `require('crypto').createSign('RSA-SHA256')`, ['common', 'keys']],
   ])('%s', (_what, code, scripts) => {
     expect(scriptsFor(code)).toEqual(scripts)
