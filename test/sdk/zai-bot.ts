@@ -6,7 +6,7 @@ import { z } from '@bpinternal/zui'
 const animals = ['cheetah', 'snail', 'horse']
 
 /** Operations of zai, by the text that asks for them. */
-const operations: Record<string, (zai: Zai) => Promise<unknown>> = {
+const operations: Record<string, (zai: Zai) => PromiseLike<unknown>> = {
   answer: (zai) =>
     zai.answer(['The shop opens at 9.', 'It closes at 5.'], 'When does it open?').then(({ type }) => type),
   check: (zai) => zai.check('hello', 'is a greeting'),
@@ -28,7 +28,7 @@ const bot = new Bot({ actions: {}, plugins: {} })
 
 bot.on.message('text', async ({ client, message, conversation, ctx }) => {
   const { text } = message.payload as { text: string }
-  const cognitive = new Cognitive({ client: client as never, __experimental_beta: true })
+  const cognitive = new Cognitive({ client, __experimental_beta: true })
   const result = await operations[text]?.(new Zai({ client: cognitive }))
   await client.createMessage({
     conversationId: conversation.id,

@@ -12,7 +12,7 @@ const path = require.resolve('@bpinternal/thicktoken')
 async function openTokenizer(): Promise<TextTokenizer> {
   delete require.cache[path]
   const { getWasmTokenizer } = require('@bpinternal/thicktoken') as typeof import('@bpinternal/thicktoken')
-  return (await getWasmTokenizer())!
+  return getWasmTokenizer()
 }
 
 const texts = [
