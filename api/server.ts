@@ -25,6 +25,7 @@ import { openEventStream } from './realtime/event-stream.ts'
 import { openRealtime, type Listening, type Realtime } from './realtime/realtime.ts'
 import { withLogFieldsOf, requestIdHeader, scopeRequests } from './request-scope.ts'
 import { sendJson } from './send-json.ts'
+import { sendLines } from './send-lines.ts'
 import { openTunnels } from './tunnels/tunnels.ts'
 import { acceptUpgrades, wantsWebSocket } from './upgrade.ts'
 import { webhooks } from './webhooks/webhooks.ts'
@@ -81,7 +82,10 @@ function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight 
     const holdAnswer = (caller: Caller, bytes: number) => overload.holdAnswer(response, bytes, tenantOf(caller))
     const given = { ...fromHttp(context, request, body), holdAnswer, callerGone: () => closeOf(response) }
     const reply = await inFlight.track(dispatch(context, given))
-    if (reply.opensStream) {
+    if (reply.stream) {
+      response.status(reply.status).set(reply.headers ?? {})
+      await inFlight.track(sendLines(response, reply.stream))
+    } else if (reply.opensStream) {
       await realtime.open(reply.body as Listening, () => {
         overload.leave(response)
         return openEventStream(response)

@@ -1262,6 +1262,8 @@ export interface GenerateTextOutput {
     stopReason: 'stop' | 'max_tokens' | 'content_filter' | 'tool_calls' | 'other'
     /** The models that failed before. */
     fallbackPath: string[]
+    /** Of a stream: milliseconds from the call to the first text. */
+    ttft?: number
     warnings?: Array<{
       type: 'parameter_ignored' | 'provider_limitation' | 'deprecated_model' | 'fallback_used'
       message: string
@@ -1269,6 +1271,99 @@ export interface GenerateTextOutput {
   }
   reasoning?: string
   toolCalls?: Array<{ id: string; name: string; input: JsonObject }>
+}
+
+export interface GenerateTextStreamInput {
+  messages: Array<{
+    role: 'system' | 'user' | 'assistant'
+    /** `text` unless given. */
+    type?: 'text' | 'multipart' | 'tool_calls' | 'tool_result'
+    /** Text, or the parts of a message of type `multipart`. */
+    content?:
+      | string
+      | Array<{
+          type: 'text' | 'image' | 'audio'
+          text?: string
+          /** Of an image or a sound: an https or data URL. */
+          url?: string
+          mimeType?: string
+        }>
+      | null
+    /** Of an answer of type `tool_calls`, which the model gave before. */
+    toolCalls?: Array<{ id: string; function: { name: string; arguments: JsonObject | null }; type?: 'function' }>
+    /** The call that a message of type `tool_result` answers. */
+    toolResultCallId?: string
+  }>
+  /** `provider:model`, `auto`, `fast` or `best`; several in order of fallback. `auto` unless given. */
+  model?: string | string[]
+  /** Instructions before all messages. */
+  systemPrompt?: string
+  temperature?: number
+  /** Upper bound of the answer. */
+  maxTokens?: number
+  /** The answer ends before the first of them. */
+  stopSequences?: string | string[]
+  /** `json`: the answer is one JSON value. */
+  responseFormat?: 'text' | 'json' | 'json_object'
+  /** JSON Schema of the answer, which is then JSON. */
+  responseSchema?: JsonObject
+  reasoningEffort?: 'none' | 'low' | 'medium' | 'high' | 'dynamic'
+  tools?: Array<{
+    name: string
+    description?: string
+    /** JSON Schema of the input. */
+    parameters?: JsonObject
+    /** The provider holds the model to the schema, where it can. */
+    strict?: boolean
+  }>
+  toolControl?: {
+    mode: 'auto' | 'none' | 'required' | 'specific'
+    /** Of the mode `specific`. */
+    toolName?: string
+    /** False: at most one call in an answer. */
+    parallel?: boolean
+  }
+}
+
+export interface GenerateTextStreamOutput {
+  /** Unix time in seconds. */
+  created: number
+  /** The text since the last chunk. */
+  output: string
+  /** True in the last chunk, and only there. */
+  finished: boolean
+  /** The model’s reasoning since the last chunk. */
+  reasoning?: string
+  toolCalls?: Array<{ id: string; name: string; input: JsonObject }>
+  metadata?: {
+    provider: string
+    /** The model that answered, as `provider:model`. */
+    model: string
+    usage: {
+      inputTokens: number
+      /** In US dollars, by the platform’s table of prices; 0 if it has none. */
+      inputCost: number
+      outputTokens: number
+      /** In US dollars, by the platform’s table of prices; 0 if it has none. */
+      outputCost: number
+    }
+    /** The sum of both costs, an estimate: the provider’s bill is exact. */
+    cost: number
+    cached: boolean
+    /** Milliseconds from the call to the answer. */
+    latency: number
+    stopReason: 'stop' | 'max_tokens' | 'content_filter' | 'tool_calls' | 'other'
+    /** The models that failed before. */
+    fallbackPath: string[]
+    /** Of a stream: milliseconds from the call to the first text. */
+    ttft?: number
+    warnings?: Array<{
+      type: 'parameter_ignored' | 'provider_limitation' | 'deprecated_model' | 'fallback_used'
+      message: string
+    }>
+  }
+  /** In the last chunk: why the answer ended within. It is not complete. */
+  error?: string
 }
 
 export interface GetConversationInput {
@@ -2290,6 +2385,11 @@ export interface Operations {
    * @throws ApiError `Runtime`, `ReferenceNotFound`, `PaymentRequired`, `RateLimited`
    */
   generateText(input: GenerateTextInput): Promise<GenerateTextOutput>
+  /**
+   * Like generateText, with the answer as the model writes it: one chunk on each line. The last one is `finished`, and has the metadata. An error before the first text is an answer with its status; one within is in the last chunk.
+   * @throws ApiError `Runtime`, `ReferenceNotFound`, `PaymentRequired`, `RateLimited`
+   */
+  generateTextStream(input: GenerateTextStreamInput): AsyncGenerator<GenerateTextStreamOutput>
   /**
    * Returns one of the bot’s conversations.
    */

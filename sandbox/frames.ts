@@ -76,7 +76,7 @@ export const frames = {
       quota: ({ calls }, { call, request }) => isName(call) && calls.begin(request),
       handle: ({ id, calls }, { call, request }, process) =>
         process.respond(id, async () => {
-          const reply = await calls.answer(request)
+          const reply = await calls.answer(call, request)
           if (typeof reply !== 'string') return { type: 'interrupt', run: id, reason: reply.interrupted }
           return { type: 'reply', run: id, call, reply }
         }),

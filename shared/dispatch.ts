@@ -2,6 +2,7 @@ import { authorise, type Caller } from './rpc/caller.ts'
 import type { Context } from './context.ts'
 import { ApiError } from './errors.ts'
 import { dispatchOnce } from './rpc/idempotency.ts'
+import { collectLines, toLineStream, type LineStream } from './rpc/line-stream.ts'
 import type { Operation } from './rpc/operation.ts'
 import { findOperation, type PathParameters } from './router.ts'
 
@@ -44,6 +45,8 @@ export interface Reply {
   body: unknown
   /** The body is internal: it names the stream that the HTTP entry point opens. */
   opensStream?: boolean
+  /** The answer instead of a body, in lines. */
+  stream?: LineStream
 }
 
 /** Answers one request of any entry point. Never throws: errors become replies. */
@@ -65,15 +68,27 @@ async function carryOut(context: Context, request: Request): Promise<Reply> {
     ? asObject(await request.body(caller, operation))
     : operation.readQuery(request.query ?? {})
   const input = { ...given, ...queryFieldsOf(operation, request), ...headersOf(operation, request), ...parameters }
-  const { status, opensStream } = operation
+  const { status, opensStream, streamsLines } = operation
   const { callerGone } = request
   if (request.idempotencyKey !== undefined && operation.method === 'POST') {
-    const keyed = { key: request.idempotencyKey, operation, input }
+    const keyed = { key: request.idempotencyKey, operation: streamsLines ? collected(operation) : operation, input }
     const { body, isRepeated } = await dispatchOnce({ ...context, caller }, keyed)
-    return { status, body, ...(isRepeated && { headers: { 'Idempotent-Replayed': 'true' } }) }
+    const headers = isRepeated && { headers: { 'Idempotent-Replayed': 'true' } }
+    return streamsLines
+      ? { status, body: null, stream: toLineStream(body as unknown[]), ...headers }
+      : { status, body, ...headers }
   }
   const holdAnswer = (bytes: number) => request.holdAnswer?.(caller, bytes)
-  return { status, body: await operation.call({ ...context, caller, holdAnswer, callerGone }, input), opensStream }
+  const body = await operation.call({ ...context, caller, holdAnswer, callerGone }, input)
+  return streamsLines ? { status, body: null, stream: body as LineStream } : { status, body, opensStream }
+}
+
+/** The operation with its lines as a list, which can be stored: a stream with an idempotency key is read to its end first. */
+function collected(operation: Operation): Operation {
+  return {
+    ...operation,
+    call: async (context, input) => collectLines((await operation.call(context, input)) as LineStream),
+  }
 }
 
 /** Logs internal errors. A known outage is logged once by the dependency monitor, not per request. */

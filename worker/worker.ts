@@ -56,7 +56,12 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
       require: config.sandbox.require,
       compile: config.sandbox.compile,
       extract: config.sandbox.extract,
-      operations: botOperations.map(({ name, method, path }) => ({ name, method, path })),
+      operations: botOperations.map(({ name, method, path, streamsLines }) => ({
+        name,
+        method,
+        path,
+        ...(streamsLines && { streamsLines }),
+      })),
       hooks: hookNames,
       // A sandbox process outlives the event in whose log scope it starts.
       log: (level, message, details) => outsideOfScopes(() => log[level](details ?? {}, message)),

@@ -102,7 +102,7 @@ function describeOperation(operation: Operation, publisher: SchemaPublisher): { 
     ].join('\n\n'),
     method:
       `/**\n * ${description}${refusals}\n */\n` +
-      `${name}(input${optional}: ${typeName}Input): Promise<${typeName}Output>`,
+      `${name}(input${optional}: ${typeName}Input): ${operation.streamsLines ? 'AsyncGenerator' : 'Promise'}<${typeName}Output>`,
   }
 }
 

@@ -7,7 +7,7 @@ import { partBytes } from '../protocol/units.ts'
  * Data that arrives within this time of the last part is joined into the next one, because each part is a turn of the
  * isolate.
  */
-const joinMilliseconds = 15
+const usualJoinMilliseconds = 15
 
 /** Maximum length of a UTF-8 character. */
 const maxCharacterBytes = 4
@@ -25,6 +25,7 @@ export type Part = Pick<Extract<ToProcess, { type: 'part' }>, 'data' | 'isBase64
 export class PartReader {
   readonly #iterator: AsyncIterator<Uint8Array | FetchFailure>
   readonly #form: Form
+  readonly #joinMilliseconds: number
   #chunks: Buffer[] = []
   #bytes = 0
   /** The pending read of the next chunk. */
@@ -33,9 +34,10 @@ export class PartReader {
   #isDone = false
   #sentAt = -Infinity
 
-  constructor(source: ByteSource, form: Form) {
+  constructor(source: ByteSource, form: Form, joinMilliseconds = usualJoinMilliseconds) {
     this.#iterator = source[Symbol.asyncIterator]()
     this.#form = form
+    this.#joinMilliseconds = joinMilliseconds
   }
 
   /**
@@ -68,7 +70,7 @@ export class PartReader {
   /** Reads until there is new data, and either enough for a part or the joining time is over. */
   async #gather(): Promise<void> {
     const before = this.#bytes
-    const due = this.#sentAt + joinMilliseconds
+    const due = this.#sentAt + this.#joinMilliseconds
     while (!this.#isDone && this.#bytes < partBytes) {
       this.#reading ??= this.#read()
       if (this.#bytes === before) await this.#reading

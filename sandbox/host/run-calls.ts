@@ -1,9 +1,25 @@
-import type { Host, HostCall, HostReply, Interruption, JsonObject, Limits, SandboxLog } from '../protocol/contract.ts'
+import type {
+  Host,
+  HostCall,
+  HostReply,
+  HostStream,
+  Interruption,
+  JsonObject,
+  Limits,
+  SandboxLog,
+} from '../protocol/contract.ts'
 import { parseUntrustedJson } from '../protocol/parse-json.ts'
 import type { RunBudget } from './run-budget.ts'
+import type { RunStreams, StreamEnd } from './run-streams.ts'
 
 /** Above the size of any operation's reply; the isolate holds several copies of a reply. */
 const replyCharacters = 8_000_000
+
+/**
+ * Words of a model in this time form one part. Code that shows each part makes a call for it, and an event has a limit of
+ * calls: 20 in a second are smooth to the eye.
+ */
+const joinMilliseconds = 50
 
 export interface CallsOptions {
   run: string
@@ -11,6 +27,8 @@ export interface CallsOptions {
   limits: Limits
   budget: RunBudget
   report: SandboxLog
+  /** The streams that deliver replies in parts. */
+  streams: RunStreams
 }
 
 /** The calls of one run to the platform, from the worker's side. */
@@ -32,12 +50,13 @@ export class RunCalls {
   }
 
   /** Replies to a call that is in flight. Never rejects. */
-  async answer(request: string): Promise<string | Interruption> {
+  async answer(name: string, request: string): Promise<string | Interruption> {
     const { run, host, report } = this.#options
     try {
       const call = toHostCall(request)
       if (call === undefined) return replyText(refusal(400, 'The call is invalid'))
       const reply = await host(call)
+      if ('parts' in reply) return this.#stream(name, reply)
       return 'interrupted' in reply ? reply : replyText(reply)
     } catch (error) {
       report('error', 'A host function rejected instead of resolving to a reply', { run, error })
@@ -45,6 +64,20 @@ export class RunCalls {
     } finally {
       this.#inFlight -= 1
     }
+  }
+
+  /** A stream of a reply bears the name of its call. */
+  #stream(call: string, { status, parts, cancel }: HostStream): string {
+    const { streams, limits } = this.#options
+    const name = `call/${call}`
+    const isRefused = streams.open >= limits.hostCallsAtOnce
+    const onEnd = (how: StreamEnd) => {
+      if (how === 'cancelled') cancel()
+    }
+    streams.offer(name, parts, onEnd, joinMilliseconds)
+    if (!isRefused) return JSON.stringify({ status, body: null, stream: name })
+    streams.cancel(name)
+    return replyText(refusal(429, `A run may have ${limits.hostCallsAtOnce} open streams: read or cancel others first`))
   }
 }
 
@@ -75,6 +108,8 @@ function replyText(reply: HostReply): string {
   return text.length > replyCharacters ? replyText(refusal(500, 'The reply is too large')) : text
 }
 
-function refusal(code: 400 | 500, message: string): HostReply {
-  return { status: code, body: { id: '', code, type: code === 400 ? 'InvalidPayload' : 'Internal', message } }
+const refusalTypes = { 400: 'InvalidPayload', 429: 'RateLimited', 500: 'Internal' } as const
+
+function refusal(code: keyof typeof refusalTypes, message: string): HostReply {
+  return { status: code, body: { id: '', code, type: refusalTypes[code], message } }
 }

@@ -165,7 +165,7 @@ function streamName(fetch: string): string {
 
 function describeEnd(status: number, how: StreamEnd): string {
   if (how === 'complete') return `${status}`
-  return how === 'cancelled' ? `${status}, not read to its end` : `failed: ${how.failure}`
+  return typeof how === 'string' ? `${status}, not read to its end` : `failed: ${how.failure}`
 }
 
 function toTexts(answer: FetchAnswer | FetchFailure): FetchedTexts {

@@ -94,7 +94,7 @@ export function runHandle(
   }
   const streams = new RunStreams(run.sources)
   const fetches = new RunFetches(run, { limits, budget, log, report, streams })
-  const calls = new RunCalls({ run: run.id, host: run.host, limits, budget, report })
+  const calls = new RunCalls({ run: run.id, host: run.host, limits, budget, report, streams })
 
   const end = (how: Outcome) => {
     ended = true

@@ -12,8 +12,8 @@ interface Pull {
 /** Sends a part of a stream; resolves when another one can be sent. */
 type SendPart = (stream: string, part: Part) => Promise<void> | undefined
 
-/** How a stream ended. */
-export type StreamEnd = 'complete' | 'cancelled' | FetchFailure
+/** How a stream ended: `cancelled` by the code, `closed` with its run. */
+export type StreamEnd = 'complete' | 'cancelled' | 'closed' | FetchFailure
 
 interface OpenStream {
   source: ByteSource
@@ -24,6 +24,7 @@ interface OpenStream {
   isSending: boolean
   isEnded: boolean
   onEnd: ((how: StreamEnd) => void) | undefined
+  joinMilliseconds: number | undefined
 }
 
 /** The name of one reading of a source: the source's name and the number of the reading. */
@@ -50,11 +51,15 @@ export class RunStreams {
     return [...this.#streams.values()].filter((stream) => !stream.isEnded).length
   }
 
-  /** Offers a source to the run, under a unique name. */
-  offer(name: string, source: ByteSource, onEnd?: (how: StreamEnd) => void): void {
-    const reader = undefined
-    this.#streams.set(name, { source, reader, asked: 0, sent: 0, isSending: false, isEnded: false, onEnd })
-    if (this.#isClosed) this.cancel(name)
+  /**
+   * Offers a source to the run, under a unique name.
+   *
+   * @param joinMilliseconds data of this time form one part, after the first; default: that of `PartReader`
+   */
+  offer(name: string, source: ByteSource, onEnd?: (how: StreamEnd) => void, joinMilliseconds?: number): void {
+    const state = { reader: undefined, asked: 0, sent: 0, isSending: false, isEnded: false }
+    this.#streams.set(name, { source, ...state, onEnd, joinMilliseconds })
+    if (this.#isClosed) this.#end(name, 'closed')
   }
 
   /** Sends more of a stream. False when no stream has this name, or the request exceeds the credit. */
@@ -64,22 +69,26 @@ export class RunStreams {
     if (stream.asked + parts - stream.sent > creditParts) return false
     stream.asked += parts
     if (stream.isEnded) return true
-    stream.reader ??= new PartReader(stream.source, toForm(form))
+    stream.reader ??= new PartReader(stream.source, toForm(form), stream.joinMilliseconds)
     if (!stream.isSending) void this.#send(name, stream, stream.reader, send)
     return true
   }
 
   /** Ends a stream. False when there is none with this name. */
   cancel(name: string): boolean {
-    const stream = this.#streams.get(name)
-    if (stream === undefined || stream.isEnded) return false
-    end(stream, 'cancelled')
-    return true
+    return this.#end(name, 'cancelled')
   }
 
   closeAll(): void {
     this.#isClosed = true
-    for (const name of this.#streams.keys()) this.cancel(name)
+    for (const name of this.#streams.keys()) this.#end(name, 'closed')
+  }
+
+  #end(name: string, how: StreamEnd): boolean {
+    const stream = this.#streams.get(name)
+    if (stream === undefined || stream.isEnded) return false
+    end(stream, how)
+    return true
   }
 
   /** Begins to read a source of the run; a new reading ends the previous one. */

@@ -2,11 +2,13 @@ import type { ClientOperation } from '../protocol/contract.ts'
 import type { BotExports } from './bot-module.ts'
 import { callSite, type CallSite } from './call-site.ts'
 import { apiError } from './errors.ts'
+import { readLines } from './line-stream.ts'
 import { openMessageStream } from './message-stream.ts'
 import { hookedOperations, sendHooked } from './outgoing.ts'
 import { create, defineProperty, freeze, NativeWeakMap, parse, record, weakMapGet, weakMapSet } from './primordials.ts'
 import { requestText } from './request.ts'
-import { follow, type KernelRun } from './run.ts'
+import { follow, followed, type KernelRun } from './run.ts'
+import type { Stream } from './streams.ts'
 
 /** The platform's operations by name, for one run. */
 export type Client = object
@@ -98,7 +100,14 @@ function prepareClients(operations: ArrayLike<ClientOperation>): (caller: Caller
   for (let index = 0; index < operations.length; index += 1) {
     const operation = operations[index]!
     named[operation.name] = operation
-    define(operation.name, ({ run, send }, input, site) => follow(run, () => send(operation, input, site)))
+    const call = ({ run, send }: Caller, input: unknown, site: CallSite) =>
+      follow(run, () => send(operation, input, site))
+    define(
+      operation.name,
+      operation.streamsLines === true
+        ? (caller, input, site) => readLines(() => call(caller, input, site) as Promise<Stream>, site)
+        : call,
+    )
   }
   const { callAction, createMessage } = named
   if (callAction !== undefined && createMessage !== undefined) {
@@ -121,9 +130,18 @@ function prepareClients(operations: ArrayLike<ClientOperation>): (caller: Caller
   }
 }
 
+/** A reply, or the name of the stream in which it comes. */
+interface Reply {
+  status: number
+  body: unknown
+  kb?: unknown
+  stream?: string
+}
+
 function unwrap(run: KernelRun, replyText: string, site: CallSite): unknown {
-  const { status, body, kb } = parse(replyText) as { status: number; body: unknown; kb?: unknown }
+  const { status, body, kb, stream } = parse(replyText) as Reply
   if (status >= 400) throw apiError(status, body, site)
+  if (stream !== undefined) return followed(run, run.inbound.open(stream))
   if (kb !== undefined) setKnowledge(run, kb)
   return body
 }

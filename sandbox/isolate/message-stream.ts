@@ -54,6 +54,7 @@ export function openMessageStream(run: KernelRun, host: StreamHost, conversation
   const write = async (delta: unknown, site: CallSite): Promise<void> => {
     assertOngoing()
     if (typeof delta !== 'string') throw new NativeTypeError('The argument of stream.write must be a string')
+    if (delta === '') return
     written += delta
     unsent += delta
     if (open === undefined) newest = open = send(newest, site)

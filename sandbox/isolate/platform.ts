@@ -3,6 +3,7 @@ import type { Fetched, NextPart } from './fetches.ts'
 import { freeze, indexIn, NativeTypeError, record, sliceText } from './primordials.ts'
 import { follow, never, type KernelRun } from './run.ts'
 import { followed } from './run.ts'
+import type { Stream } from './streams.ts'
 
 /** The kernel's functions for the prelude. */
 export interface Platform {
@@ -17,6 +18,8 @@ export interface Platform {
    * @param token the run that makes the call; anything but a token stands for the run whose turn it is
    */
   call(token: string, request: string, site: CallSite): Promise<string>
+  /** Opens the stream in which a reply to a call comes, by the name in the reply. */
+  openReply(token: string, name: string): Stream
   /**
    * Makes an outbound request, with `token` as in `call`. `request` is a `FetchRequest` as JSON; `nextPart` gives the parts of
    * its `content`.
@@ -70,6 +73,11 @@ export function createPlatform({ environment, seed, runs, current }: PlatformOpt
         if (run !== undefined) return follow(run, () => run.hostCalls.makeNow(request, site))
         if (indexIn(token, tokenStart) === 0) return never()
         throw atLoad()
+      },
+      openReply(token: string, name: string): Stream {
+        const run = runOf(token)
+        if (run === undefined) throw atLoad()
+        return followed(run, run.inbound.open(name))
       },
       fetch(token: string, request: string, site: CallSite, nextPart?: NextPart): Fetching {
         const run = runOf(token)

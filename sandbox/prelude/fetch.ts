@@ -27,7 +27,9 @@ export function createFetch(platform: Platform): Fetch {
     const request = new Request(input, options)
     Request.signalOf(request)?.throwIfAborted()
     const url = new URL(request.url)
-    return url.origin === own ? callPlatform(platform, request, url, site) : fetchOutside(platform, request, site)
+    return url.origin === own
+      ? callPlatform(platform, request, url, { site, toError })
+      : fetchOutside(platform, request, site)
   }
   return fetch
 }

@@ -1,7 +1,8 @@
-import type { HostCall, HostReply, Json, JsonObject } from '../protocol/contract.ts'
+import type { FetchFailure, HostCall, HostReply, Json, JsonObject } from '../protocol/contract.ts'
 import type { CallSite } from '../isolate/call-site.ts'
 import type { Platform } from '../isolate/platform.ts'
 import { orAborted } from './abort.ts'
+import { Incoming } from './incoming.ts'
 import { Request } from './request.ts'
 import { Response } from './response.ts'
 import type { URL } from './url/url.ts'
@@ -9,13 +10,31 @@ import type { URLSearchParams } from './url/search-params.ts'
 
 /**
  * Answers a request to the platform's own origin with a call to the host. Its headers are dropped, because the host
- * knows the caller. An aborted request is abandoned here; the host may still perform it.
+ * knows the caller. An aborted request is abandoned here; the host may still perform it. A reply in parts is aborted.
+ *
+ * @param toError makes the error of a reply that fails within
  */
-export async function callPlatform(platform: Platform, request: Request, url: URL, site: CallSite): Promise<Response> {
+export async function callPlatform(
+  platform: Platform,
+  request: Request,
+  url: URL,
+  { site, toError }: { site: CallSite; toError: (failure: FetchFailure) => Error },
+): Promise<Response> {
   const call = JSON.stringify(await toHostCall(request, url))
-  const answer = orAborted(platform.call(tokenOf(request), call, site), Request.signalOf(request))
-  const { status, body } = JSON.parse(await answer) as HostReply
-  return Response.json(body, { status })
+  const token = tokenOf(request)
+  const signal = Request.signalOf(request)
+  const answer = platform.call(token, call, site).then((text) => JSON.parse(text) as HostReply & { stream?: string })
+  const { status, body, stream } = await orAborted(answer, signal).catch((error: unknown) => {
+    answer.then(
+      (late) => late.stream !== undefined && platform.openReply(token, late.stream).cancel(),
+      () => {},
+    )
+    throw error
+  })
+  if (stream === undefined) return Response.json(body, { status })
+  const content = new Incoming(platform.openReply(token, stream), toError, signal)
+  const head = { status, statusText: 'OK', headers: [['content-type', 'application/x-ndjson']] as [string, string][] }
+  return Response.of(content, head, { url: url.href, redirected: false })
 }
 
 async function toHostCall(request: Request, url: URL): Promise<HostCall> {

@@ -186,13 +186,21 @@ export interface HostReply {
   kb?: Json
 }
 
+/** A reply that comes in parts, as they are made. */
+export interface HostStream {
+  status: number
+  parts: ByteSource
+  /** The code reads no further. Without it, the host decides whether the rest is made when no part is read any more. */
+  cancel(): void
+}
+
 /** The host has no reply, through no fault of the run. The run ends as interrupted, with its run tree. */
 export interface Interruption {
   interrupted: string
 }
 
 /** The run's interface to the platform. It always resolves: an error is a reply with its status. */
-export type Host = (call: HostCall) => Promise<HostReply | Interruption>
+export type Host = (call: HostCall) => Promise<HostReply | HostStream | Interruption>
 
 /** An outbound request. */
 export interface FetchRequest {
@@ -347,6 +355,8 @@ export interface ClientOperation {
    * otherwise the body.
    */
   path: string
+  /** Its reply is a stream of lines of JSON, which `client.<name>(input)` gives as an async iterable. */
+  streamsLines?: boolean
 }
 
 export interface SandboxOptions {

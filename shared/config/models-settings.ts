@@ -27,6 +27,8 @@ export interface ModelsSettings {
   substitute?: string
   /** Upper bound of the time of one call, with its retries and fallbacks. */
   timeoutMilliseconds: number
+  /** Upper bound of the time between two parts of a streamed answer. */
+  idleMilliseconds: number
   /** Upper bound of the calls that one process makes of one provider at the same time. */
   maxConcurrent: number
   /** The operator's bounds of the usage of each workspace. */
@@ -56,6 +58,7 @@ export const modelsVariables = {
   MODELS_SUBSTITUTE: { type: 'string', pattern: `^(${aliases.join('|')}|${modelName})$` },
   // Node's client waits five minutes for the head of an answer, which comes when the model has ended.
   MODELS_SECONDS: { type: 'integer', minimum: 1, maximum: 290, default: 120 },
+  MODELS_IDLE_SECONDS: { type: 'integer', minimum: 1, maximum: 290, default: 30 },
   MODELS_CONCURRENCY: { type: 'integer', minimum: 1, maximum: 10_000, default: 32 },
   MODELS_DAY_TOKENS: { type: 'integer', minimum: 0, maximum: 1e15 },
   MODELS_MONTH_TOKENS: { type: 'integer', minimum: 0, maximum: 1e15 },
@@ -79,6 +82,7 @@ export const modelsRemedies: Record<string, string> = {
   MODELS_BEST: list,
   MODELS_SUBSTITUTE: 'set it to auto, fast, best or the name of a model, for instance ollama:llama3.2',
   MODELS_SECONDS: 'set it to the seconds that one call of a model may take, 1 to 290',
+  MODELS_IDLE_SECONDS: 'set it to the seconds for which a model may pause within an answer, 1 to 290',
   MODELS_DAY_TOKENS: 'set it to the tokens that the bots of a workspace may use in a day, for instance 1000000',
   MODELS_MONTH_TOKENS: 'set it to the tokens that the bots of a workspace may use in a month, for instance 10000000',
   MODELS_DAY_DOLLARS: 'set it to the US dollars that the bots of a workspace may cost in a day, for instance 5',
@@ -103,6 +107,7 @@ export function readModels(given: Given): { models: ModelsSettings } {
       aliases: Object.fromEntries(chosen) as ModelsSettings['aliases'],
       ...(given.MODELS_SUBSTITUTE !== undefined && { substitute: given.MODELS_SUBSTITUTE }),
       timeoutMilliseconds: (given.MODELS_SECONDS ?? modelsVariables.MODELS_SECONDS.default) * 1000,
+      idleMilliseconds: (given.MODELS_IDLE_SECONDS ?? modelsVariables.MODELS_IDLE_SECONDS.default) * 1000,
       maxConcurrent: given.MODELS_CONCURRENCY ?? modelsVariables.MODELS_CONCURRENCY.default,
       workspaceBudget: {
         ...(given.MODELS_DAY_TOKENS !== undefined && { dayTokens: given.MODELS_DAY_TOKENS }),

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { LanguageModelV4 } from '@ai-sdk/provider'
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { LRUCache } from 'lru-cache'
 import { aliases, type ModelsSettings } from '../config/models-settings.ts'
-import { ApiError } from '../errors.ts'
 import type { GenerateTextInput, GenerateTextOutput, LanguageModel, ModelUsage } from '../models/language-model.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -12,8 +11,9 @@ import { listedModels, maxAnswerOf } from './catalogue.ts'
 import { chooseModels, modelsOf, type Candidate, type Choice } from './choose-models.ts'
 import { estimateTokens } from './estimate.ts'
 import { fromResult, toUsage, type ModelAnswer } from './from-result.ts'
-import { ModelFailure, noAnswer, toFailure } from './model-failure.ts'
+import { IdleStreamError, ModelFailure, NoAnswerError, toFailure } from './model-failure.ts'
 import { openProvider } from './providers.ts'
+import { StreamedAnswer, type Piece } from './streamed-answer.ts'
 import { stopsOf, toCall } from './to-call.ts'
 
 /** The language models of the operator's providers. */
@@ -27,11 +27,13 @@ export interface Gateway {
   /** The usage that a call is assumed to have, by the most expensive of its models. */
   estimate(input: GenerateTextInput, choice: Choice): ModelUsage
   /**
-   * Asks the models in order until one answers.
+   * Asks the models in order until one answers. After the first piece of an answer no other model is asked. A reader has to
+   * read to the end; the signal of the call ends it early.
    *
-   * @throws NoAnswerError when none does
+   * @returns the pieces of a streamed answer as they come, then the whole answer
+   * @throws NoAnswerError when no model answers, or an answer ends within
    */
-  generate(call: GatewayCall): Promise<GenerateTextOutput>
+  generate(call: GatewayCall): AsyncGenerator<Piece, GenerateTextOutput, void>
   /** The calls of events that are in flight or whose answers are not recorded yet, by their key in the journal. */
   unrecorded: LRUCache<string, Promise<unknown>>
 }
@@ -40,24 +42,10 @@ export interface GatewayCall {
   botId: string
   input: GenerateTextInput
   choice: Choice
+  /** Whether the answer is wanted in pieces. */
+  isStreamed?: boolean
   /** Aborts the call. */
   signal?: AbortSignal | undefined
-}
-
-/** No model answered. */
-export class NoAnswerError extends Error {
-  override name = 'NoAnswerError'
-  /** For the caller. */
-  readonly answer: ApiError
-  /** Whether a provider may have made an answer, which it bills. */
-  readonly mayBeBilled: boolean
-
-  constructor(failures: readonly { id: string; failure: ModelFailure }[]) {
-    const answer = noAnswer(failures)
-    super(answer.message, { cause: answer })
-    this.answer = answer
-    this.mayBeBilled = failures.some(({ failure }) => failure.mayBeBilled)
-  }
 }
 
 /** A provider that asks for a longer pause is not asked again in the same call. */
@@ -68,7 +56,7 @@ const unrecordedMilliseconds = 10 * 60_000
 
 /** Opens the gateway. Nothing is loaded or sent before the first call. */
 export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Logger): Gateway {
-  const { providers, timeoutMilliseconds, maxConcurrent } = settings
+  const { providers, timeoutMilliseconds, idleMilliseconds, maxConcurrent } = settings
   const redact = redactor(providers.map(({ key }) => key))
   const open = new Map(
     providers.map((provider) => [
@@ -84,38 +72,82 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
   })
 
   /** Calls one model once. @throws ModelFailure */
-  async function ask(call: GatewayCall, candidate: Candidate, signal: AbortSignal): Promise<ModelAnswer> {
+  async function* ask(
+    call: GatewayCall,
+    candidate: Candidate,
+    signal: AbortSignal,
+  ): AsyncGenerator<Piece, ModelAnswer, void> {
     const { model, slots } = open.get(candidate.provider.name)!
     const { name } = candidate.provider
     const options = toCall(call.input, candidate.provider)
     const leave = await slots.take(call.botId, signal).catch((cause: unknown) => {
       throw new ModelFailure('busy', `Too many calls of the provider ${name} are in flight`, { cause })
     })
+    const estimate = estimateTokens(call.input)
+    const streamed = call.isStreamed === true ? new StreamedAnswer(stopsOf(call.input)) : undefined
+    const over = new AbortController()
+    const abortSignal = AbortSignal.any([signal, over.signal])
     const endTimer = metrics.modelSeconds.startTimer({ provider: name })
+    let hasBegun = false
     try {
-      const result = await resultOf(await model(candidate.model), options, signal)
-      const { input } = estimateTokens(call.input)
-      const answer = fromResult(result, candidate, { stops: stopsOf(call.input), estimate: input })
+      const opened = await model(candidate.model)
+      if (streamed) {
+        const endWait = metrics.modelFirstToken.startTimer({ provider: name })
+        const { stream } = await orAborted(opened.doStream({ ...options, abortSignal }), signal)
+        for await (const part of partsOf(stream, { signal, idleMilliseconds, hasBegun: () => hasBegun })) {
+          const piece = streamed.add(part)
+          if (piece) {
+            if (!hasBegun) endWait()
+            hasBegun = true
+            yield piece
+          }
+          if (streamed.isOver) break
+        }
+      }
+      const result = streamed?.result() ?? (await orAborted(opened.doGenerate({ ...options, abortSignal }), signal))
+      const answer = fromResult(result, candidate, { stops: stopsOf(call.input), estimate: estimate.input })
       endTimer({ outcome: 'answered' })
-      metrics.modelTokens.inc({ provider: name, kind: 'input' }, answer.usage.inputTokens)
-      metrics.modelTokens.inc({ provider: name, kind: 'output' }, answer.usage.outputTokens)
-      metrics.modelCost.inc({ provider: name }, answer.usage.inputCost + answer.usage.outputCost)
+      count(name, answer.usage)
       return answer
     } catch (cause) {
-      const failure = toFailure(cause, candidate, { signal, redact })
+      const failure = toFailure(cause, candidate, {
+        signal,
+        isCancelled: call.signal?.aborted === true,
+        redact,
+        isStreamed: streamed !== undefined,
+        hasBegun,
+      })
       endTimer({ outcome: failure.kind })
+      if (hasBegun) metrics.modelStreamsCut.inc({ provider: name })
+      if (failure.mayBeBilled) {
+        const output = streamed ? streamed.tokens : expectedOutput(candidate, estimate.output)
+        failure.usage = toUsage(candidate, { input: estimate.input, output })
+        count(name, failure.usage)
+      }
       // The error itself has the request and the answer of the provider, which are the user's.
       const reason = cause instanceof Error ? redact(cause.message).slice(0, 300) : undefined
-      log.warn({ model: candidate.id, kind: failure.kind, status: failure.status, reason }, 'A model gave no answer')
+      const level = failure.kind === 'cancelled' ? 'debug' : 'warn'
+      log[level]({ model: candidate.id, kind: failure.kind, status: failure.status, reason }, 'A model gave no answer')
       throw failure
     } finally {
+      over.abort()
       leave()
     }
   }
 
-  async function askTwice(call: GatewayCall, candidate: Candidate, signal: AbortSignal): Promise<ModelAnswer> {
+  function count(provider: string, usage: ModelUsage): void {
+    metrics.modelTokens.inc({ provider, kind: 'input' }, usage.inputTokens)
+    metrics.modelTokens.inc({ provider, kind: 'output' }, usage.outputTokens)
+    metrics.modelCost.inc({ provider }, costOf(usage))
+  }
+
+  async function* askTwice(
+    call: GatewayCall,
+    candidate: Candidate,
+    signal: AbortSignal,
+  ): AsyncGenerator<Piece, ModelAnswer, void> {
     try {
-      return await ask(call, candidate, signal)
+      return yield* ask(call, candidate, signal)
     } catch (failure) {
       if (!(failure instanceof ModelFailure) || !failure.mayPass) throw failure
       const { retryAfterSeconds } = failure
@@ -125,8 +157,8 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
       }).catch(() => {
         throw failure
       })
-      return ask(call, candidate, signal)
     }
+    return yield* ask(call, candidate, signal)
   }
 
   return {
@@ -139,21 +171,28 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
     choose: ({ model = 'auto' }) => chooseModels(settings, typeof model === 'string' ? [model] : model),
     estimate(input, { candidates }) {
       const tokens = estimateTokens(input)
-      const usages = candidates.map((candidate) => {
-        const output = Math.min(tokens.output, maxAnswerOf(candidate.provider.kind, candidate.model))
-        return toUsage(candidate, { input: tokens.input, output })
-      })
+      const usages = candidates.map((candidate) =>
+        toUsage(candidate, { input: tokens.input, output: expectedOutput(candidate, tokens.output) }),
+      )
       return usages.reduce((one, other) => (costOf(other) > costOf(one) ? other : one))
     },
-    async generate(call) {
+    async *generate(call) {
       const begin = performance.now()
+      const since = () => Math.round(performance.now() - begin)
       const { choice, signal: given } = call
       const limit = AbortSignal.timeout(timeoutMilliseconds)
       const signal = given ? AbortSignal.any([given, limit]) : limit
       const failures: { id: string; failure: ModelFailure }[] = []
+      let ttft: number | undefined
       for (const candidate of choice.candidates) {
         try {
-          const { usage, stopReason, warnings, ...answer } = await askTwice(call, candidate, signal)
+          const asked = askTwice(call, candidate, signal)
+          let next = await asked.next()
+          for (; !next.done; next = await asked.next()) {
+            ttft ??= since()
+            yield next.value
+          }
+          const { usage, stopReason, warnings, ...answer } = next.value
           const all = [...choice.warnings, ...warnings]
           return {
             ...answer,
@@ -163,7 +202,8 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
               usage,
               cost: costOf(usage),
               cached: false,
-              latency: Math.round(performance.now() - begin),
+              latency: since(),
+              ...(ttft !== undefined && { ttft }),
               stopReason,
               fallbackPath: failures.map(({ id }) => id),
               ...(all.length > 0 && { warnings: all }),
@@ -172,7 +212,7 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
         } catch (failure) {
           if (!(failure instanceof ModelFailure)) throw failure
           failures.push({ id: candidate.id, failure })
-          if (signal.aborted) break
+          if (signal.aborted || ttft !== undefined) break
         }
       }
       throw new NoAnswerError(failures)
@@ -180,13 +220,44 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
   }
 }
 
+/** The tokens that an answer is assumed to have, within what the model can write. */
+function expectedOutput({ provider, model }: Candidate, output: number): number {
+  return Math.min(output, maxAnswerOf(provider.kind, model))
+}
+
+/**
+ * Reads a stream, and waits for each part for a bounded time. The first part of an answer has all the time of the call: some
+ * models think in silence before.
+ */
+async function* partsOf(
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+  { signal, idleMilliseconds, hasBegun }: { signal: AbortSignal; idleMilliseconds: number; hasBegun: () => boolean },
+): AsyncGenerator<LanguageModelV4StreamPart, void, void> {
+  const reader = stream.getReader()
+  try {
+    for (;;) {
+      const idle = new AbortController()
+      const timer = hasBegun() ? setTimeout(() => idle.abort(new IdleStreamError()), idleMilliseconds) : undefined
+      const { done, value } = await orAborted(reader.read(), AbortSignal.any([signal, idle.signal])).finally(() =>
+        clearTimeout(timer),
+      )
+      if (done) return
+      yield value
+    }
+  } finally {
+    // A stream that has failed cannot be cancelled.
+    void reader.cancel().catch(() => {})
+  }
+}
+
 /** A library that ignores the signal does not hold the caller. */
-async function resultOf(model: LanguageModelV4, options: ReturnType<typeof toCall>, signal: AbortSignal) {
+async function orAborted<Result>(promise: PromiseLike<Result>, signal: AbortSignal): Promise<Result> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const stop = () => reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)))
+  if (signal.aborted) stop()
   signal.addEventListener('abort', stop, { once: true })
   try {
-    return await Promise.race([model.doGenerate({ ...options, abortSignal: signal }), aborted])
+    return await Promise.race([promise, aborted])
   } finally {
     signal.removeEventListener('abort', stop)
   }

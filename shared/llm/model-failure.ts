@@ -1,9 +1,20 @@
 import { ApiError } from '../errors.ts'
 import type { Candidate } from './choose-models.ts'
+import type { ModelUsage } from '../models/language-model.ts'
 import { AnswerTooLongError } from './guarded-fetch.ts'
+import { BrokenStreamError } from './streamed-answer.ts'
 
-/** Why a model gave no answer. */
-export type FailureKind = 'refused' | 'limited' | 'failed' | 'malformed' | 'unreachable' | 'timeout' | 'busy'
+/** Why a model gave no answer, or not all of it. */
+export type FailureKind =
+  | 'refused'
+  | 'limited'
+  | 'failed'
+  | 'malformed'
+  | 'unreachable'
+  | 'timeout'
+  | 'busy'
+  | 'broken'
+  | 'cancelled'
 
 /** The failure of one model. Its message is for the caller, and has no secret of the operator. */
 export class ModelFailure extends Error {
@@ -15,6 +26,8 @@ export class ModelFailure extends Error {
   readonly retryAfterSeconds: number | undefined
   /** Whether the same model may answer a moment later. */
   readonly mayPass: boolean
+  /** What the provider may bill in spite of the failure, by estimate. */
+  usage: ModelUsage | undefined
 
   constructor(
     kind: FailureKind,
@@ -30,7 +43,24 @@ export class ModelFailure extends Error {
 
   /** Whether the provider may have made an answer, which it bills. */
   get mayBeBilled(): boolean {
-    return this.kind === 'malformed' || this.kind === 'timeout'
+    return ['malformed', 'timeout', 'broken', 'cancelled'].includes(this.kind)
+  }
+}
+
+/** A stream was silent for too long. */
+export class IdleStreamError extends Error {
+  override name = 'IdleStreamError'
+}
+
+/** No model answered, or an answer ended within. The error is for the caller. */
+export class NoAnswerError extends ApiError {
+  /** What providers may bill in spite of the failure, by estimate. */
+  readonly billed: { model: string; usage: ModelUsage }[]
+
+  constructor(failures: readonly { id: string; failure: ModelFailure }[]) {
+    const { type, message, options } = noAnswer(failures)
+    super(type, message, options)
+    this.billed = failures.flatMap(({ id, failure: { usage } }) => (usage ? [{ model: id, usage }] : []))
   }
 }
 
@@ -51,15 +81,41 @@ interface CallError extends Error {
  *
  * @param cause as the provider's library threw it
  * @param redact removes the keys of all providers from a text
+ * @param isCancelled whether the caller wants no answer any more
+ * @param hasBegun whether a part of the answer has been given to the caller
  */
 export function toFailure(
   cause: unknown,
   { id, provider }: Candidate,
-  { signal, redact }: { signal: AbortSignal; redact: (text: string) => string },
+  {
+    signal,
+    isCancelled,
+    redact,
+    isStreamed,
+    hasBegun,
+  }: {
+    signal: AbortSignal
+    isCancelled: boolean
+    redact: (text: string) => string
+    isStreamed: boolean
+    hasBegun: boolean
+  },
 ): ModelFailure {
+  if (isCancelled) return new ModelFailure('cancelled', 'The call was cancelled', { cause })
   if (signal.aborted) return new ModelFailure('timeout', `${id} did not answer in time`, { cause })
   if (hasCause(cause, AnswerTooLongError)) return new ModelFailure('malformed', `${id} answered too much`, { cause })
+  if (cause instanceof IdleStreamError) {
+    return new ModelFailure('timeout', `${id} wrote nothing for too long`, { cause })
+  }
+  // After the begin of an answer, all failures end it within.
   const { statusCode: status, isRetryable = false, responseHeaders = {}, message } = cause as CallError
+  const hasSucceeded = status !== undefined && status >= 200 && status < 300
+  if (hasBegun || cause instanceof BrokenStreamError || (isStreamed && hasSucceeded)) {
+    return new ModelFailure('broken', `The provider ${provider.name} broke off its answer`, {
+      cause,
+      mayPass: !hasBegun,
+    })
+  }
   const { name } = provider
   if (status === undefined) {
     // Libraries refuse what the provider does not support before they send it.
@@ -78,7 +134,7 @@ export function toFailure(
       mayPass: true,
     })
   }
-  if (status >= 200 && status < 300) {
+  if (hasSucceeded) {
     return new ModelFailure('malformed', `The provider ${name} answered with something else than an answer`, {
       cause,
       status,
@@ -104,9 +160,9 @@ export function toFailure(
  * The error of a call that no model answered. Its status is one that published clients do not repeat the call for: a call
  * of theirs is already several, and the gateway has tried again.
  */
-export function noAnswer(failures: readonly { id: string; failure: ModelFailure }[]): ApiError {
+function noAnswer(failures: readonly { id: string; failure: ModelFailure }[]) {
   const last = failures.at(-1)!.failure
-  const message = failures.map(({ failure }) => failure.message).join('; ')
+  const text = `No model answered: ${failures.map(({ failure }) => failure.message).join('; ')}`
   const metadata = {
     subtype: 'UPSTREAM_PROVIDER_FAILED',
     provider: 'unknown',
@@ -114,9 +170,9 @@ export function noAnswer(failures: readonly { id: string; failure: ModelFailure 
   }
   if (failures.every(({ failure: { kind } }) => kind === 'limited' || kind === 'busy')) {
     const retryAfterSeconds = last.retryAfterSeconds ?? 1
-    return new ApiError('RateLimited', `No model answered: ${message}`, { cause: last, metadata, retryAfterSeconds })
+    return { type: 'RateLimited', message: text, options: { cause: last, metadata, retryAfterSeconds } } as const
   }
-  return new ApiError('Runtime', `No model answered: ${message}`, { cause: last, metadata })
+  return { type: 'Runtime', message: text, options: { cause: last, metadata } } as const
 }
 
 function isOfLibrary(error: unknown): boolean {

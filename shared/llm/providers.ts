@@ -45,6 +45,7 @@ async function createProvider({ name, kind, url: baseURL, key }: ModelProvider):
         baseURL,
         fetch,
         supportsStructuredOutputs: true,
+        includeUsage: true,
         ...(key !== undefined && { apiKey: key }),
       })
       return (model) => compatible(model)

@@ -117,6 +117,11 @@ export const modelUsage = closedObject({
 
 export type ModelUsage = Infer<typeof modelUsage>
 
+const toolCalls = {
+  type: 'array',
+  items: closedObject({ id: { type: 'string' }, name: { type: 'string' }, input: anyObject }),
+} as const
+
 export const generateTextOutput = closedObject(
   {
     output: { type: 'string', description: 'The text; empty if the model calls tools instead.' },
@@ -131,19 +136,33 @@ export const generateTextOutput = closedObject(
         stopReason: { enum: stopReasons },
         fallbackPath: { type: 'array', items: { type: 'string' }, description: 'The models that failed before.' },
       },
-      { warnings: { type: 'array', items: modelWarning } },
+      {
+        ttft: { type: 'integer', description: 'Of a stream: milliseconds from the call to the first text.' },
+        warnings: { type: 'array', items: modelWarning },
+      },
     ),
   },
-  {
-    reasoning: { type: 'string' },
-    toolCalls: {
-      type: 'array',
-      items: closedObject({ id: { type: 'string' }, name: { type: 'string' }, input: anyObject }),
-    },
-  },
+  { reasoning: { type: 'string' }, toolCalls },
 )
 
 export type GenerateTextOutput = Infer<typeof generateTextOutput>
+
+/** A line of a streamed answer. */
+export const generateTextChunk = closedObject(
+  {
+    created: { type: 'integer', description: 'Unix time in seconds.' },
+    output: { type: 'string', description: 'The text since the last chunk.' },
+    finished: { type: 'boolean', description: 'True in the last chunk, and only there.' },
+  },
+  {
+    reasoning: { type: 'string', description: 'The model’s reasoning since the last chunk.' },
+    toolCalls,
+    metadata: generateTextOutput.properties.metadata,
+    error: { type: 'string', description: 'In the last chunk: why the answer ended within. It is not complete.' },
+  },
+)
+
+export type GenerateTextChunk = Infer<typeof generateTextChunk>
 
 const side = closedObject({ maxTokens: { type: 'integer' }, costPer1MTokens: { type: 'number' } })
 

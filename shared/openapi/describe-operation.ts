@@ -109,7 +109,7 @@ function success(operation: Operation, { publisher, interface: { name: api } }: 
       headers: { 'Idempotent-Replayed': reference('headers', 'IdempotentReplayed') },
     }),
     content: {
-      'application/json': {
+      [operation.streamsLines ? 'application/x-ndjson' : 'application/json']: {
         schema: publisher.publish(operation.output),
         example: exampleOfAnswer(api, operation),
       },

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { LRUCache } from 'lru-cache'
 import type { BotContext } from './caller.ts'
 import { ApiError, isConnectionLoss, postgresCode, uniqueViolation } from '../errors.ts'
@@ -197,19 +198,79 @@ export async function recordPaid<Result>(
       if (unrecorded.peek(id) === own) unrecorded.delete(id)
     })
   }
-  const result = await performed
+  return recordKept(context, entry, unrecorded, await performed)
+}
+
+/** Records the result of a paid call, which stays in the memory of the process until it is recorded. */
+async function recordKept<Result>(
+  { db }: BotContext,
+  entry: JournalEntry,
+  unrecorded: LRUCache<string, Promise<unknown>>,
+  result: Result,
+): Promise<Result> {
   try {
-    await entry.record(context.db, result)
+    await entry.record(db, result)
   } catch (error) {
     // A newer run of the event records the result.
     if (isConnectionLoss(error) || error instanceof StaleAttemptError) throw error
-    unrecorded.delete(id)
+    unrecorded.delete(entry.id)
     const other = postgresCode(error) === uniqueViolation ? await entry.recall() : undefined
     if (!other) throw error
     return other.result as Result
   }
-  unrecorded.delete(id)
+  unrecorded.delete(entry.id)
   return result
+}
+
+/** Attempts to record the result of a stream, for the run cannot make its call again. */
+const recordingAttempts = 6
+const recordingPause = 200
+
+/**
+ * Like `recordPaid`, for a call whose result comes in pieces, and is recorded before the reader knows that it is complete.
+ *
+ * @returns the result that an earlier run has recorded; or the pieces, then the result, which have to be read to their end
+ */
+export async function recordPaidStream<Piece, Result>(
+  context: BotContext,
+  input: unknown,
+  unrecorded: LRUCache<string, Promise<unknown>>,
+  perform: () => AsyncGenerator<Piece, Result, void>,
+): Promise<{ recorded: Result } | { pieces: AsyncGenerator<Piece, Result, void> }> {
+  const entry = openEntry(context, input)
+  if (!entry) return { pieces: perform() }
+  const { id } = entry
+  const recorded = unrecorded.has(id) ? undefined : await entry.recall()
+  if (recorded) return { recorded: recorded.result as Result }
+  const performed = unrecorded.get(id) as Promise<Result> | undefined
+  if (performed) return { recorded: await recordKept(context, entry, unrecorded, await performed) }
+
+  const { promise, resolve, reject } = Promise.withResolvers<Result>()
+  unrecorded.set(id, promise)
+  promise.catch(() => {
+    if (unrecorded.peek(id) === promise) unrecorded.delete(id)
+  })
+  return { pieces: read() }
+
+  async function* read(): AsyncGenerator<Piece, Result, void> {
+    let result: Result
+    try {
+      result = yield* perform()
+      resolve(result)
+    } catch (error) {
+      reject(error)
+      throw error
+    }
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await recordKept(context, entry!, unrecorded, result)
+      } catch (error) {
+        if (!isConnectionLoss(error) || attempt === recordingAttempts) throw error
+        await context.dependencies.database.waitUntilUp()
+        await pause(recordingPause)
+      }
+    }
+  }
 }
 
 /** The SHA-256 of a value as JSON, the same for each order of the fields of its objects. */
@@ -219,6 +280,8 @@ export function hashOf(value: unknown): string {
   )
   return createHash('sha256').update(text).digest('base64url')
 }
+
+type JournalEntry = NonNullable<ReturnType<typeof openEntry>>
 
 /** The journal entry of one call of a run; undefined for a call from outside a run. */
 function openEntry({ db, log, caller }: BotContext, input: unknown) {

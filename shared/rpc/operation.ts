@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { ApiError, type ErrorType } from '../errors.ts'
 import { JsonList } from '../json-list.ts'
 import { listCheck, type LargeList } from './large-list.ts'
+import type { LineStream } from './line-stream.ts'
 import { nestQuery } from './query.ts'
 import { compile, describeErrors, type Infer } from '../schema.ts'
 
@@ -12,7 +13,7 @@ export type Stability = 'documented' | 'experimental'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-interface Specification<A extends Access, I, O> {
+interface Declared<A extends Access, I, O> {
   /** Unique within its API; the name of the method in the published clients. */
   name: string
   /** One sentence for the API's documentation. */
@@ -63,8 +64,22 @@ interface Specification<A extends Access, I, O> {
   /** Path parameters, and the rest from the query (GET and DELETE) or the JSON body. Unknown fields are dropped. */
   input: I
   output: O
-  handle(context: Context & { caller: CallerWith<A> }, input: Infer<I>): Promise<Infer<O>>
 }
+
+type Handle<A extends Access, I, Result> = (
+  context: Context & { caller: CallerWith<A> },
+  input: Infer<I>,
+) => Promise<Result>
+
+type Specification<A extends Access, I, O> = Declared<A, I, O> &
+  (
+    | { streamsLines?: false; handle: Handle<A, I, Infer<O>> }
+    | {
+        /** The answer comes in lines of JSON (NDJSON), of which the output is one. */
+        streamsLines: true
+        handle: Handle<A, I, LineStream<Infer<O>>>
+      }
+  )
 
 /** One call of the API, independent of the entry point. */
 export interface Operation {
@@ -77,6 +92,8 @@ export interface Operation {
   errors: readonly ErrorType[]
   status: number
   opensStream: boolean
+  /** `call` answers with a `LineStream`. */
+  streamsLines: boolean
   awaitsWorker: boolean
   isRecordedByInput: boolean
   headers: readonly string[]
@@ -105,6 +122,7 @@ export function operation<A extends Access, const I extends object, const O exte
     status = 200,
     errors = [],
     opensStream = false,
+    streamsLines = false,
     awaitsWorker = false,
     isRecordedByInput = false,
     isClosed = false,
@@ -136,6 +154,7 @@ export function operation<A extends Access, const I extends object, const O exte
     status,
     errors,
     opensStream,
+    streamsLines,
     awaitsWorker,
     isRecordedByInput,
     headers,
@@ -145,7 +164,7 @@ export function operation<A extends Access, const I extends object, const O exte
     takesBody,
     call(context, input) {
       assertValid(input)
-      const act = () => handle(context as Context & { caller: CallerWith<A> }, input)
+      const act = (): Promise<unknown> => handle(context as Context & { caller: CallerWith<A> }, input)
       if (recordsReading) return recordedReading(context, audited, input as object, act as () => Promise<object>)
       return isKept ? recorded(context, audited, input as object, act) : act()
     },

@@ -118,11 +118,12 @@ export interface CallUsage {
 /**
  * Replaces a reservation by the usage of its call, and adds that to the usage of the day.
  *
- * @param usage undefined: the call was not answered and is not billed
+ * @param usages of each model that answered or may be billed; none: the call is not billed
  */
-export async function settleUsage(db: Database, reservation: Reservation, usage?: CallUsage): Promise<void> {
+export async function settleUsage(db: Database, reservation: Reservation, usages: readonly CallUsage[]): Promise<void> {
   const { botId, owners, starts, tokens, cost } = reservation
-  const actual = usage ? usage.inputTokens + usage.outputTokens : 0
+  const actualTokens = usages.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0)
+  const actualCost = usages.reduce((sum, usage) => sum + usage.cost, 0)
   await query(
     db,
     `with locked as (
@@ -134,7 +135,10 @@ export async function settleUsage(db: Database, reservation: Reservation, usage?
        from locked where (spending.owner_id, spending.period, spending.start) = (locked.owner_id, locked.period, locked.start)
      )
      insert into model_usage as usage (bot_id, day, model, calls, input_tokens, output_tokens, cost)
-     select id, :day::date, :model::text, 1, :inputTokens::bigint, :outputTokens::bigint, :spent::numeric from bots where id = :botId and :isUsed::boolean
+     select id, :day::date, used.model, 1, used."inputTokens", used."outputTokens", used.cost
+     from bots cross join jsonb_to_recordset(:usages::jsonb)
+       as used (model text, "inputTokens" bigint, "outputTokens" bigint, cost numeric)
+     where id = :botId
      on conflict (bot_id, day, model) do update set calls = usage.calls + 1,
        input_tokens = usage.input_tokens + excluded.input_tokens,
        output_tokens = usage.output_tokens + excluded.output_tokens, cost = usage.cost + excluded.cost`,
@@ -142,13 +146,9 @@ export async function settleUsage(db: Database, reservation: Reservation, usage?
       botId,
       owners,
       ...starts,
-      tokens: actual - tokens,
-      cost: (usage?.cost ?? 0) - cost,
-      isUsed: usage !== undefined,
-      model: usage?.model ?? '',
-      inputTokens: usage?.inputTokens ?? 0,
-      outputTokens: usage?.outputTokens ?? 0,
-      spent: usage?.cost ?? 0,
+      tokens: actualTokens - tokens,
+      cost: actualCost - cost,
+      usages: JSON.stringify(usages),
     },
   )
 }

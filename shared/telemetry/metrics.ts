@@ -39,6 +39,10 @@ export interface Metrics {
   embeddingTokens: Counter
   /** Calls of language models, by outcome: `answered`, or the kind of the failure. */
   modelSeconds: Histogram<'provider' | 'outcome'>
+  /** From the call of a model to the first text of its streamed answer. */
+  modelFirstToken: Histogram<'provider'>
+  /** Streamed answers that ended within: a repeated run pays again. */
+  modelStreamsCut: Counter<'provider'>
   modelTokens: Counter<'provider' | 'kind'>
   /** In US dollars, by the table of prices. */
   modelCost: Counter<'provider'>
@@ -114,6 +118,15 @@ export function openMetrics(isRead: boolean): Metrics {
     modelSeconds: histogram('model_call_duration_seconds', 'Time of calls of language models', handlingBuckets, [
       'provider',
       'outcome',
+    ]),
+    modelFirstToken: histogram(
+      'model_first_token_seconds',
+      'Time to the first text of streamed answers',
+      handlingBuckets,
+      ['provider'],
+    ),
+    modelStreamsCut: counter('model_streams_cut_total', 'Streamed answers of language models that ended within', [
+      'provider',
     ]),
     modelTokens: counter('model_tokens_total', 'Tokens of language models, by kind: input or output', [
       'provider',

@@ -62,6 +62,7 @@ function answerAsModels(mock: SimulatedProviders['mock']): void {
   mock.onMessage('two lamps', { content: '{"product":"lamp","quantity":2}' })
   const passage = 'Answer from these passages only:\nThe shop is open on weekdays, 9 to 5.'
   mock.on({ userMessage: 'does the shop open', systemMessage: passage }, { content: 'On weekdays, from 9 to 5.' })
+  mock.onMessage('a story', { content: 'Once upon a time.' })
   mock.onMessage('Why?', { content: 'Because.' })
 }
 

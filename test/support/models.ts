@@ -108,6 +108,46 @@ export function complete(response: ServerResponse, completion: Completion): void
   )
 }
 
+/** A stream of an OpenAI-compatible endpoint, which a test writes piece by piece. */
+export class ScriptedStream {
+  readonly #response: ServerResponse
+
+  constructor(response: ServerResponse) {
+    this.#response = response
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.flushHeaders()
+  }
+
+  /** Sends an event as it is. @returns whether the reader keeps up */
+  send(data: string): boolean {
+    return this.#response.write(`data: ${data}\n\n`)
+  }
+
+  write(content: string): boolean {
+    return this.send(JSON.stringify({ id: 'c1', choices: [{ index: 0, delta: { content } }] }))
+  }
+
+  call(name: string, input: object): void {
+    const call = { index: 0, id: 'call1', type: 'function', function: { name, arguments: JSON.stringify(input) } }
+    this.send(JSON.stringify({ id: 'c1', choices: [{ index: 0, delta: { tool_calls: [call] } }] }))
+  }
+
+  end(
+    finish_reason = 'stop',
+    usage: object | null = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+  ): void {
+    this.send(JSON.stringify({ id: 'c1', choices: [{ index: 0, delta: {}, finish_reason }] }))
+    if (usage) this.send(JSON.stringify({ id: 'c1', choices: [], usage }))
+    this.send('[DONE]')
+    this.#response.end()
+  }
+
+  /** Breaks the connection. */
+  destroy(): void {
+    this.#response.destroy()
+  }
+}
+
 /** Answers with a status and a body. */
 export function answerWith(
   response: ServerResponse,

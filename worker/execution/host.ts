@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { HostCall, HostReply, Json } from '#sandbox/protocol/contract.ts'
+import type { HostCall, HostReply, HostStream, Json } from '#sandbox/protocol/contract.ts'
 import { outcomesPath, type CardOutcomes } from '#sandbox/protocol/flow-contract.ts'
 import { ApiError, isUnstorable } from '#shared/errors.ts'
 import { insertCardOutcomes } from '#shared/store/journal.ts'
@@ -7,6 +7,7 @@ import { dispatch, type Reply, type Request } from '#shared/dispatch.ts'
 import type { BotCaller, OpenStreams } from '#shared/rpc/caller.ts'
 import type { Context } from '#shared/context.ts'
 import { hashOf } from '#shared/rpc/journal.ts'
+import type { LineStream } from '#shared/rpc/line-stream.ts'
 import type { Operation } from '#shared/rpc/operation.ts'
 import { isRecord } from '#shared/models/payload.ts'
 import type { FoundPassageView } from '#shared/models/passage.ts'
@@ -26,8 +27,8 @@ export interface HostRun {
   openStreams: OpenStreams
   /** Aborted when the run has ended: no code receives what its calls still return. */
   ended: AbortSignal
-  /** Called for each host call; `name` receives its operation, and `end` the status of its answer. */
-  onCall?(name: string): { name(name: string): void; end(status: number): void }
+  /** Called for each host call; `name` receives its operation, and `end` the status of its answer, or a word for an end within. */
+  onCall?(name: string): { name(name: string): void; end(answer: number | string): void }
   /** Runs an action of the bot or of an installed integration. `scope` is the nested run's. */
   callAction(type: string, input: Record<string, unknown>, scope: string): Promise<Record<string, unknown>>
 }
@@ -37,7 +38,7 @@ export interface HostRun {
  * installed integration as the caller. Calls are numbered in order of arrival, which is the order in which the code
  * made them.
  */
-export function createHostHandler(context: Context, run: HostRun): (call: HostCall) => Promise<HostReply> {
+export function createHostHandler(context: Context, run: HostRun): (call: HostCall) => Promise<HostReply | HostStream> {
   const counts = new Map<string, number>()
   return async ({ method, path, query, body, scope: card }) => {
     if (path === outcomesPath) return recordOutcomes(context, run, body)
@@ -53,6 +54,7 @@ export function createHostHandler(context: Context, run: HostRun): (call: HostCa
       // A retried call keeps its number.
       identify: (operation) => (caller ??= toCaller(operation)),
     })
+    if (reply.stream) return toHostStream(reply.status, reply.stream, (how) => step?.end(how))
     step?.end(reply.status)
     if (operationName !== 'searchFiles' || reply.status !== 200) return reply as HostReply
     const { passages } = reply.body as { passages: FoundPassageView[] }
@@ -78,6 +80,36 @@ export function createHostHandler(context: Context, run: HostRun): (call: HostCa
       }
     }
   }
+}
+
+/**
+ * A reply in lines as bytes.
+ *
+ * @param ended called once: with the status, or a word for an end within
+ */
+function toHostStream(
+  status: number,
+  { lines, cancel }: LineStream,
+  ended: (how: number | string) => void,
+): HostStream {
+  const source = lines[Symbol.asyncIterator]()
+  const parts = {
+    async next(): Promise<IteratorResult<Uint8Array>> {
+      const { done, value } = await source.next()
+      if (done) {
+        ended(status)
+        return { done, value: undefined }
+      }
+      if (isRecord(value) && 'error' in value) ended('broken')
+      return { done: false, value: Buffer.from(`${JSON.stringify(value)}\n`) }
+    },
+    async return(): Promise<IteratorResult<Uint8Array>> {
+      ended('cut')
+      await source.return?.()
+      return { done: true, value: undefined }
+    },
+  }
+  return { status, parts: { [Symbol.asyncIterator]: () => parts }, cancel }
 }
 
 /** Scopes of cards are short and have no `/`, by which the depth of nested actions is counted. */

@@ -20,13 +20,13 @@ export const generateText = operation({
   output: generateTextOutput,
 
   async handle(context, input) {
-    const { models, caller } = context
+    const { models } = context
     return recordPaid(context, input, models.unrecorded, async () => {
-      const choice = models.choose(input)
-      const { botId } = caller
-      return metered(context, { input, choice }, () =>
-        models.generate({ botId, input, choice, signal: context.callerGone?.() }),
-      )
+      const call = { input, choice: models.choose(input), isStreamed: false, signal: context.callerGone?.() }
+      const pieces = metered(context, call)
+      let next = await pieces.next()
+      while (!next.done) next = await pieces.next()
+      return next.value
     })
   },
 })

@@ -1,45 +1,58 @@
 import type { Choice } from '../../llm/choose-models.ts'
-import { NoAnswerError } from '../../llm/gateway.ts'
+import { NoAnswerError } from '../../llm/model-failure.ts'
+import type { Piece } from '../../llm/streamed-answer.ts'
 import { ApiError } from '../../errors.ts'
-import type { GenerateTextInput, GenerateTextOutput } from '../../models/language-model.ts'
+import type { GenerateTextInput, GenerateTextOutput, ModelUsage } from '../../models/language-model.ts'
 import type { BotContext } from '../../rpc/caller.ts'
 import { BudgetExceededError, reserveUsage, settleUsage, type CallUsage } from '../../store/model-budgets.ts'
+
+/** A call of language models. */
+interface MeteredCall {
+  input: GenerateTextInput
+  choice: Choice
+  isStreamed: boolean
+  /** Aborts the call. */
+  signal: AbortSignal | undefined
+}
 
 /**
  * Makes a call of language models within the budgets of the bot and its workspace: the estimated usage is reserved before,
  * and replaced by the reported usage afterwards. The reservation of a worker that dies stays, as the call may be billed.
  *
- * @throws ApiError `PaymentRequired` when a budget is used up, before anything is sent; the error of the call
+ * @returns the pieces of the answer, then the answer; it has to be read to its end, for the usage is settled there
+ * @throws ApiError `PaymentRequired` when a budget is used up, before anything is sent; `NoAnswerError`
  */
-export async function metered(
+export async function* metered(
   context: BotContext,
-  { input, choice }: { input: GenerateTextInput; choice: Choice },
-  ask: () => Promise<GenerateTextOutput>,
-): Promise<GenerateTextOutput> {
+  call: MeteredCall,
+): AsyncGenerator<Piece, GenerateTextOutput, void> {
   const { db, models, config, caller, log } = context
-  const { inputTokens, inputCost, outputTokens, outputCost } = models.estimate(input, choice)
+  const { inputTokens, inputCost, outputTokens, outputCost } = models.estimate(call.input, call.choice)
   const estimate = { tokens: inputTokens + outputTokens, cost: inputCost + outputCost }
   const reservation = await reserveUsage(db, caller.botId, estimate, config.models.workspaceBudget).catch(
     (error: unknown) => {
       throw error instanceof BudgetExceededError ? refusal(context, error) : error
     },
   )
-  let used: CallUsage | undefined
+  let used: CallUsage[] = []
   try {
-    const answer = await ask()
-    const { model, usage, cost } = answer.metadata
-    used = { model, inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, cost }
+    const answer = yield* models.generate({ botId: caller.botId, ...call })
+    used = [toCallUsage(answer.metadata)]
     return answer
   } catch (error) {
-    if (!(error instanceof NoAnswerError)) throw error
-    if (error.mayBeBilled) used = { model: choice.candidates[0]!.id, inputTokens, outputTokens, cost: estimate.cost }
-    throw error.answer
+    if (error instanceof NoAnswerError) used = error.billed.map((each) => toCallUsage(each))
+    throw error
   } finally {
     // The answer is paid for: it is not lost with the database.
     await settleUsage(db, reservation, used).catch((err: unknown) => {
       log.warn({ err, botId: caller.botId }, 'The usage of a language model is not recorded; its reservation stays')
     })
   }
+}
+
+function toCallUsage({ model, usage }: { model: string; usage: ModelUsage }): CallUsage {
+  const { inputTokens, inputCost, outputTokens, outputCost } = usage
+  return { model, inputTokens, outputTokens, cost: inputCost + outputCost }
 }
 
 function refusal({ metrics }: BotContext, { owner, period, unit, spent, limit }: BudgetExceededError): ApiError {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CognitiveBeta } from '@botpress/cognitive'
 import { createChatUser } from '../../support/chat-client.ts'
-import { answerWith, complete, startEndpoint, type ScriptedEndpoint } from '../../support/models.ts'
+import { answerWith, complete, ScriptedStream, startEndpoint, type ScriptedEndpoint } from '../../support/models.ts'
 import { replies } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 import { bundleSdk } from '../../sdk/bundle.ts'
@@ -30,6 +30,23 @@ test('both published generations of the client, bundled unmodified, get answers 
     ['large', 'Be brief.'],
     ['large', 'Be brief.'],
   ])
+})
+
+test('both published generations of the client read streams of models in the isolate', async () => {
+  const { script } = endpoint
+  endpoint.script = (response) => {
+    const stream = new ScriptedStream(response)
+    for (const piece of ['Über ', 'die ', 'Brücke']) stream.write(piece)
+    stream.end()
+  }
+  const bot = await platform.createBot(await bundleSdk('cognitive-stream-bot.ts'))
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationId = await chatUser.createConversation()
+  await chatUser.send(conversationId, 'hello')
+  await expect
+    .poll(() => replies(platform, conversationId), { timeout: 20_000 })
+    .toEqual(['Über die Brücke (5 tokens), Über die Brücke (5 tokens)'])
+  endpoint.script = script
 })
 
 test('the published client over HTTP lists models, gets answers, and repeats no call that the platform has repeated', async () => {

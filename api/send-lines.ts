@@ -1,0 +1,36 @@
+import { once } from 'node:events'
+import type { Response } from 'express'
+import type { LineStream } from '#shared/rpc/line-stream.ts'
+
+/** A client that reads nothing for so long is disconnected: its stream holds a connection of another service. */
+const unreadMilliseconds = 30_000
+
+/** Sends a stream as lines of JSON (NDJSON), each as it comes, no faster than the client reads. */
+export async function sendLines(response: Response, { lines, cancel }: LineStream): Promise<void> {
+  response.set({
+    'Content-Type': 'application/x-ndjson; charset=utf-8',
+    'Cache-Control': 'no-cache, no-transform',
+    'X-Accel-Buffering': 'no',
+  })
+  // Also while no line comes.
+  response.once('close', cancel)
+  try {
+    for await (const line of lines) {
+      if (response.closed) return
+      if (!response.write(`${JSON.stringify(line)}\n`)) await drained(response)
+    }
+    response.end()
+  } catch {
+    response.destroy()
+  }
+}
+
+/** Resolves when the client has read what was sent, or has gone. */
+async function drained(response: Response): Promise<void> {
+  const over = new AbortController()
+  const timer = setTimeout(() => response.destroy(), unreadMilliseconds)
+  const options = { signal: over.signal }
+  await Promise.race([once(response, 'drain', options), once(response, 'close', options)]).catch(() => {})
+  clearTimeout(timer)
+  over.abort()
+}

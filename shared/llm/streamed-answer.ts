@@ -1,0 +1,149 @@
+import type { LanguageModelV4GenerateResult, LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import { tokensOfText } from './estimate.ts'
+import { toStorable } from './to-storable.ts'
+
+/** A piece of an answer, as a model writes it. */
+export interface Piece {
+  output: string
+  reasoning?: string
+}
+
+/** A provider ended its stream without its end, or within an answer. */
+export class BrokenStreamError extends Error {
+  override name = 'BrokenStreamError'
+}
+
+/**
+ * Collects the stream of one answer. Pieces hold back the characters at the end of the text that may begin a stop sequence,
+ * or a character of which the second half is still missing.
+ */
+export class StreamedAnswer {
+  readonly #stops: readonly string[]
+  #text = ''
+  #sent = 0
+  #reasoning = ''
+  #halfOfReasoning = ''
+  #rest: LanguageModelV4GenerateResult['content'] = []
+  #warnings: LanguageModelV4GenerateResult['warnings'] = []
+  #finish: Pick<LanguageModelV4GenerateResult, 'finishReason' | 'usage'> | undefined
+  #stopAt = Infinity
+
+  /** @param stops the sequences before the first of which the answer ends */
+  constructor(stops: readonly string[]) {
+    this.#stops = stops
+  }
+
+  /** Whether nothing that follows belongs to the answer. */
+  get isOver(): boolean {
+    return this.#finish !== undefined || this.#stopAt < Infinity
+  }
+
+  /** An estimate of the tokens that the model has written so far. */
+  get tokens(): number {
+    return tokensOfText(this.#text + this.#reasoning + this.#rest.map((part) => JSON.stringify(part)).join(''))
+  }
+
+  /**
+   * Takes the next part of the stream.
+   *
+   * @returns the text that is certain now, if any
+   * @throws BrokenStreamError when the provider ends the answer with an error
+   */
+  add(part: LanguageModelV4StreamPart): Piece | undefined {
+    switch (part.type) {
+      case 'text-delta':
+        return this.#addText(part.delta)
+      case 'reasoning-delta':
+        return this.#addReasoning(part.delta)
+      case 'tool-call':
+        this.#rest.push(part)
+        return undefined
+      case 'stream-start':
+        this.#warnings.push(...part.warnings)
+        return undefined
+      case 'error':
+        throw new BrokenStreamError(part.error instanceof Error ? part.error.message : 'The provider sent an error', {
+          cause: part.error,
+        })
+      case 'finish':
+        // Libraries end a stream that was cut with a reason of their own, without one of the provider.
+        if (part.finishReason.raw === undefined) throw new BrokenStreamError('The stream has no end')
+        this.#finish = part
+        return this.#take(this.#text.length)
+      default:
+        return undefined
+    }
+  }
+
+  /**
+   * The answer in the form of one that came whole.
+   *
+   * @throws BrokenStreamError when the stream had no end
+   */
+  result(): LanguageModelV4GenerateResult {
+    const isStopped = this.#stopAt < Infinity
+    if (!this.#finish && !isStopped) throw new BrokenStreamError('The stream has no end')
+    const unknown = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined }
+    const unknownOutput = { total: undefined, text: undefined, reasoning: undefined }
+    const stopped = {
+      finishReason: { unified: 'stop', raw: undefined },
+      usage: { inputTokens: unknown, outputTokens: unknownOutput },
+    } as const
+    return {
+      content: [
+        ...(this.#reasoning === '' ? [] : [{ type: 'reasoning', text: this.#reasoning } as const]),
+        { type: 'text', text: this.#text },
+        ...this.#rest,
+      ],
+      warnings: this.#warnings,
+      ...(isStopped ? stopped : this.#finish!),
+    }
+  }
+
+  #addText(delta: string): Piece | undefined {
+    const from = Math.max(0, this.#text.length - this.#longestStop + 1)
+    this.#text += delta
+    const found = this.#stops.map((stop) => this.#text.indexOf(stop, from)).filter((position) => position !== -1)
+    if (found.length > 0) {
+      this.#stopAt = Math.min(...found)
+      return this.#take(this.#stopAt)
+    }
+    return this.#take(this.#text.length - this.#held())
+  }
+
+  #addReasoning(delta: string): Piece | undefined {
+    this.#reasoning += delta
+    const whole = this.#halfOfReasoning + delta
+    const isHalf = endsWithHalf(whole)
+    this.#halfOfReasoning = isHalf ? whole.slice(-1) : ''
+    const reasoning = isHalf ? whole.slice(0, -1) : whole
+    return reasoning === '' ? undefined : { output: '', reasoning: toStorable(reasoning) }
+  }
+
+  get #longestStop(): number {
+    return this.#stops.reduce((longest, { length }) => Math.max(longest, length), 0)
+  }
+
+  /** The number of characters at the end that may be the begin of a stop sequence, or half of a character. */
+  #held(): number {
+    const tail = this.#text.slice(this.#sent)
+    for (let length = Math.min(tail.length, this.#longestStop - 1); length > 0; length--) {
+      const end = tail.slice(-length)
+      if (this.#stops.some((stop) => stop.startsWith(end))) return length
+    }
+    return endsWithHalf(tail) ? 1 : 0
+  }
+
+  #take(end: number): Piece | undefined {
+    const output = this.#text.slice(this.#sent, end)
+    if (output === '') return undefined
+    this.#sent = end
+    return { output: toStorable(output) }
+  }
+}
+
+/** Whether a text ends within a surrogate pair. */
+function endsWithHalf(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1)
+  return last >= 0xd800 && last <= 0xdbff
+}
