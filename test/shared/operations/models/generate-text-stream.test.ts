@@ -106,11 +106,14 @@ describe.each(['openai:gpt-4.1', 'anthropic:claude-haiku-4-5', 'google-ai:gemini
       [529, 400],
       [500, 400],
     ] as const) {
-      providers.mock.on({ userMessage: 'hello' }, {
-        error: { message: 'no', type: 'x' },
-        status,
-        retryAfter: 9,
-      } as never)
+      providers.mock.on(
+        { userMessage: 'hello' },
+        {
+          error: { message: 'no', type: 'x' },
+          status,
+          retryAfter: 9,
+        },
+      )
       const response = await ask({ ...question, model })
       expect([status, response.status]).toEqual([status, expected])
       providers.mock.reset()
