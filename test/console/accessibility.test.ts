@@ -203,6 +203,17 @@ const views: Record<string, { path: () => string; show?: () => Promise<unknown> 
   'the audit log': { path: () => '/audit' },
   'an address that is no page': { path: () => '/nothing' },
   'a bot’s figures': { path: () => `/bots/${bot.id}`, show: () => page.locator('canvas').nth(1).waitFor() },
+  'a bot’s conversations': {
+    path: () => `/bots/${bot.id}/conversations?user=&tag=`,
+    show: () => page.locator('[data-row]').first().waitFor(),
+  },
+  'a conversation': {
+    path: () => `/bots/${bot.id}/conversations`,
+    async show() {
+      await page.locator('[data-row]').first().click()
+      await page.getByText('The bot failed').first().waitFor()
+    },
+  },
   'a bot’s events': { path: () => `/bots/${bot.id}/events` },
   'events that no filter leaves': { path: () => `/bots/${bot.id}/events?text=nothing-is-like-this` },
   'an event that failed': {

@@ -312,21 +312,29 @@ test('a bot gets a web chat, which has the name that its tab gives it', async ()
   expect(frame.headers.get('content-security-policy')).toContain("frame-ancestors 'self' https://shop.example")
 })
 
-test.for(['Overview', 'Events', 'Logs', 'Errors', 'Versions', 'Files', 'Web chat', 'Integrations', 'Settings'])(
-  'on the tab %s everything that one can use has a name, shows the focus, and fits a phone',
-  async (name) => {
-    await tab(name).click()
-    await expect.poll(() => page.locator('.skeleton').count(), patience).toBe(0)
-    expect(await nameless()).toEqual([])
-    await page.keyboard.press('Tab')
-    expect(await outlineOfFocused()).not.toBe('none')
-    await page.setViewportSize({ width: 390, height: 844 })
-    // Charts take their new width a moment later.
-    await expect.poll(width, patience).toBe(390)
-    expect(await cutOffPlaceholders()).toEqual([])
-    await page.setViewportSize({ width: 1280, height: 800 })
-  },
-)
+test.for([
+  'Overview',
+  'Conversations',
+  'Events',
+  'Logs',
+  'Errors',
+  'Versions',
+  'Files',
+  'Web chat',
+  'Integrations',
+  'Settings',
+])('on the tab %s everything that one can use has a name, shows the focus, and fits a phone', async (name) => {
+  await tab(name).click()
+  await expect.poll(() => page.locator('.skeleton').count(), patience).toBe(0)
+  expect(await nameless()).toEqual([])
+  await page.keyboard.press('Tab')
+  expect(await outlineOfFocused()).not.toBe('none')
+  await page.setViewportSize({ width: 390, height: 844 })
+  // Charts take their new width a moment later.
+  await expect.poll(width, patience).toBe(390)
+  expect(await cutOffPlaceholders()).toEqual([])
+  await page.setViewportSize({ width: 1280, height: 800 })
+})
 
 test.for(['Queue', 'Members', 'Tokens', 'Audit log'])('the page %s shows what the workspace has', async (name) => {
   await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name }).click()

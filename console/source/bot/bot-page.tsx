@@ -11,6 +11,7 @@ import { Status } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
 import { useAnswer, type Resource } from '../state/resource.ts'
 import { to } from '../state/route.ts'
+import { ConversationsTab } from '../conversations/conversations-tab.tsx'
 import { CodeTab } from './code-tab.tsx'
 import { ErrorsTab } from './errors-tab.tsx'
 import { EventsTab } from './events-tab.tsx'
@@ -28,6 +29,7 @@ import { WebchatTab } from './webchat-tab.tsx'
 
 const tabs: Record<string, { label: string; Tab: (props: TabProps) => JSX.Element }> = {
   overview: { label: 'Overview', Tab: OverviewTab },
+  conversations: { label: 'Conversations', Tab: ConversationsTab },
   events: { label: 'Events', Tab: EventsTab },
   logs: { label: 'Logs', Tab: LogsTab },
   errors: { label: 'Errors', Tab: ErrorsTab },

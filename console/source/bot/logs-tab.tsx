@@ -6,6 +6,7 @@ import { Select } from '../parts/choice.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Refusal } from '../parts/loaded.tsx'
 import { SearchField } from '../parts/search-field.tsx'
+import { useStayAtEnd } from '../parts/stay-at-end.ts'
 import { query, setQuery } from '../state/route.ts'
 import { chatIsOpen, type TabProps } from './tab.ts'
 import { LogLines } from './log-lines.tsx'
@@ -119,21 +120,4 @@ function useLiveLog(botId: string, filter: { level: string; messageContains: str
     error,
     clear: () => setState({ ...latest.current, lines: [], isCut: false }),
   }
-}
-
-/** Scrolls to the end when lines arrive, unless the user has scrolled up. */
-function useStayAtEnd(lines: unknown) {
-  const element = useRef<HTMLDivElement>(null)
-  const isAtEnd = useRef(true)
-  useEffect(() => {
-    const container = element.current!
-    const note = () => (isAtEnd.current = container.scrollHeight - container.scrollTop - container.clientHeight < 40)
-    container.addEventListener('scroll', note)
-    return () => container.removeEventListener('scroll', note)
-  }, [])
-  useEffect(() => {
-    const container = element.current!
-    if (isAtEnd.current) container.scrollTop = container.scrollHeight
-  }, [lines])
-  return element
 }

@@ -3,26 +3,19 @@ import { Json } from '../parts/json.tsx'
 
 interface PayloadProps {
   payload: Record<string, unknown>
-  /** Sends the label and the value of the user's choice. */
-  say: (text: string, value: string) => void
+  /** Sends the label and the value of the user's choice; without it, options are shown and cannot be chosen. */
+  say?: Say | undefined
+  /** Media become links: their addresses are a stranger's, and to load one shows the reader's own address. */
+  isForeign?: boolean
 }
 
-interface Option {
-  label: string
-  value: string
-}
+type Say = (text: string, value: string) => void
 
-interface Card {
-  title: string
-  subtitle?: string
-  imageUrl?: string
-  actions?: (Option & { action: string })[]
-}
-
-/** The content of a message. Unknown types are shown as JSON. */
-export function Payload({ payload, say }: PayloadProps): JSX.Element {
+/** The content of a message. Unknown types are shown as JSON. Integrations and bots may send any fields. */
+export function Payload({ payload, say, isForeign = false }: PayloadProps): JSX.Element {
   const text = (name: string) => toText(payload[name])
-  switch (payload['type']) {
+  const { type } = payload
+  switch (type) {
     case 'text':
       return <p>{text('text')}</p>
     case 'markdown':
@@ -32,15 +25,13 @@ export function Payload({ payload, say }: PayloadProps): JSX.Element {
       return (
         <>
           <p>{text('text')}</p>
-          <Options options={payload['options'] as Option[]} say={say} />
+          <Options options={recordsOf(payload['options'])} say={say} />
         </>
       )
     case 'image':
-      return <img src={text('imageUrl')} alt="" loading="lazy" />
     case 'audio':
-      return <audio src={text('audioUrl')} controls />
     case 'video':
-      return <video src={text('videoUrl')} controls />
+      return <Media type={type} url={text(`${type}Url`)} isForeign={isForeign} />
     case 'file':
       return <Elsewhere href={text('fileUrl')}>{text('title') || 'File'}</Elsewhere>
     case 'location':
@@ -50,21 +41,26 @@ export function Payload({ payload, say }: PayloadProps): JSX.Element {
         </p>
       )
     case 'card':
-      return <CardView card={payload as unknown as Card} say={say} />
+      return <CardView card={payload} say={say} isForeign={isForeign} />
     case 'carousel':
       return (
         <div class="carousel">
-          {(payload['items'] as Card[]).map((card, index) => (
-            <CardView key={index} card={card} say={say} />
+          {recordsOf(payload['items']).map((card, index) => (
+            <CardView key={index} card={card} say={say} isForeign={isForeign} />
           ))}
         </div>
       )
     case 'bloc':
       return (
         <>
-          {(payload['items'] as Record<string, unknown>[]).map((item, index) => (
-            <Payload key={index} payload={item} say={say} />
-          ))}
+          {recordsOf(payload['items']).map((item, index) =>
+            // A bloc has no blocs; one that does could be nested without end.
+            item['type'] === 'bloc' ? (
+              <Json key={index} value={item} label="Message" />
+            ) : (
+              <Payload key={index} payload={item} say={say} isForeign={isForeign} />
+            ),
+          )}
         </>
       )
     default:
@@ -76,35 +72,71 @@ function toText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
-function Options({ options, say }: { options: Option[]; say: PayloadProps['say'] }): JSX.Element {
+/** The objects of a list; anything else has none. */
+function recordsOf(value: unknown): Record<string, unknown>[] {
+  if (!Array.isArray(value)) return []
+  return value.filter((item): item is Record<string, unknown> => typeof item === 'object' && item !== null)
+}
+
+interface MediaProps {
+  type: 'image' | 'audio' | 'video'
+  url: string
+  isForeign: boolean
+}
+
+function Media({ type, url, isForeign }: MediaProps): JSX.Element {
+  if (isForeign) return <Elsewhere href={url}>{`${type}: ${url}`}</Elsewhere>
+  switch (type) {
+    case 'image':
+      return <img src={url} alt="" loading="lazy" />
+    case 'audio':
+      return <audio src={url} controls />
+    case 'video':
+      return <video src={url} controls />
+  }
+}
+
+function Options({ options, say }: { options: Record<string, unknown>[]; say: Say | undefined }): JSX.Element {
   return (
     <div class="options">
-      {options.map(({ label, value }) => (
-        <button key={value} type="button" class="button small" onClick={() => say(label, value)}>
-          {label}
-        </button>
+      {options.map(({ label, value }, index) => (
+        <Option key={index} label={toText(label)} value={toText(value)} say={say} />
       ))}
     </div>
   )
 }
 
-function CardView({ card, say }: { card: Card; say: PayloadProps['say'] }): JSX.Element {
-  const { title, subtitle, imageUrl, actions = [] } = card
+function Option({ label, value, say }: { label: string; value: string; say: Say | undefined }): JSX.Element {
+  if (!say) return <span class="tag">{label}</span>
+  return (
+    <button type="button" class="button small" onClick={() => say(label, value)}>
+      {label}
+    </button>
+  )
+}
+
+interface CardProps {
+  card: Record<string, unknown>
+  say: Say | undefined
+  isForeign: boolean
+}
+
+function CardView({ card, say, isForeign }: CardProps): JSX.Element {
+  const subtitle = toText(card['subtitle'])
+  const imageUrl = toText(card['imageUrl'])
   return (
     <article class="card">
-      {imageUrl && <img src={imageUrl} alt="" loading="lazy" />}
-      <strong>{title}</strong>
+      {imageUrl && <Media type="image" url={imageUrl} isForeign={isForeign} />}
+      <strong>{toText(card['title'])}</strong>
       {subtitle && <p>{subtitle}</p>}
       <div class="options">
-        {actions.map(({ action, label, value }) =>
+        {recordsOf(card['actions']).map(({ action, label, value }, index) =>
           action === 'url' ? (
-            <Elsewhere key={value} href={value}>
-              {label}
+            <Elsewhere key={index} href={toText(value)}>
+              {toText(label)}
             </Elsewhere>
           ) : (
-            <button key={value} type="button" class="button small" onClick={() => say(label, value)}>
-              {label}
-            </button>
+            <Option key={index} label={toText(label)} value={toText(value)} say={say} />
           ),
         )}
       </div>

@@ -19,11 +19,11 @@ export function AuditPage(): JSX.Element {
   const members = useAnswer<'listWorkspaceMembers'>('/workspace-members', { query: { pageSize: 100 } })
   const names = new Map(members.data?.members.map(({ id, displayName }) => [id, displayName]))
   return (
-    <Page title="Audit log" about="Who changed what in this workspace, newest first">
+    <Page title="Audit log" about="Who changed what in this workspace, and who read conversations, newest first">
       <Loaded of={records} lines={10}>
         {({ records, meta }) =>
           records.length === 0 ? (
-            <Empty icon="audit" title="No changes yet" />
+            <Empty icon="audit" title="No records yet" />
           ) : (
             <>
               <ol class="plain lines panel audit" aria-label="Records">

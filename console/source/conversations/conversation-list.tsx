@@ -1,0 +1,130 @@
+import type { JSX } from 'preact'
+import { useRef } from 'preact/hooks'
+import type { AnswerOf } from '../../../shared/openapi/answer-of.ts'
+import { ask } from '../api/ask.ts'
+import type { Bot } from '../api/types.ts'
+import { chatIsOpen } from '../bot/tab.ts'
+import { formatCount, shortId } from '../format.ts'
+import { Icon } from '../parts/icons.tsx'
+import { Empty, Loaded } from '../parts/loaded.tsx'
+import { moveBetweenRows } from '../parts/rows.ts'
+import { Time } from '../parts/time.tsx'
+import { useFurtherPages } from '../state/further-pages.ts'
+import { useResource } from '../state/resource.ts'
+import { to } from '../state/route.ts'
+import { Filters, filterOfPage, isFiltered, toSearch } from './filters.tsx'
+import { Tags } from './tags.tsx'
+
+type Page = AnswerOf<'listBotConversations'>
+type Listed = Page['conversations'][number]
+
+const everyMilliseconds = 5000
+const maxTags = 3
+/** As many messages as the list counts. */
+const maxCounted = 1000
+
+/** The conversations with the newest message first, and fields that search them. */
+export function ConversationList({ bot }: { bot: Bot }): JSX.Element {
+  const filter = filterOfPage()
+  const key = `conversations ${bot.id} ${JSON.stringify(filter)}`
+  // All requests of one search are one reading in the audit log.
+  const reading = useRef<{ key: string; id?: string | undefined }>({ key })
+  if (reading.current.key !== key) reading.current = { key }
+  const load = async (abort?: AbortSignal, nextToken?: string): Promise<Page> => {
+    const query = { ...toSearch(filter), pageSize: 50, nextToken, reading: reading.current.id }
+    const page = await ask<'listBotConversations'>('GET', `/bots/${bot.id}/conversations`, {
+      query,
+      ...(abort && { abort }),
+    })
+    if (reading.current.key === key) reading.current.id = page.reading
+    return page
+  }
+  // A search for a text reads many messages, so it is not repeated by itself.
+  const isCheap = filter.text === '' && filter.user === '' && filter.tag === ''
+  const latest = useResource(key, load, isCheap ? { every: everyMilliseconds } : {})
+  const further = useFurtherPages(key, (nextToken) => load(undefined, nextToken))
+  return (
+    <section class="event-list" aria-label="Conversations">
+      <Filters bot={bot} filter={filter} />
+      <Loaded of={latest} lines={10}>
+        {(first) => {
+          const pages = [first, ...further.pages]
+          const listed = withoutRepeats(pages.flatMap(({ conversations }) => conversations))
+          const last = pages.at(-1)!
+          const { nextToken } = last.meta
+          return (
+            <>
+              {listed.length === 0 && nextToken === undefined && <Nothing isFiltered={isFiltered(filter)} />}
+              <ol class="plain" aria-label="Conversations, the newest message first" onKeyDown={moveBetweenRows}>
+                {listed.map((conversation) => (
+                  <Row key={conversation.id} botId={bot.id} conversation={conversation} />
+                ))}
+              </ol>
+              {nextToken !== undefined && (
+                <p class="more">
+                  <button
+                    type="button"
+                    class="button"
+                    disabled={further.isBusy}
+                    onClick={() => further.load(nextToken)}
+                  >
+                    Show older conversations
+                  </button>
+                  {last.searchedUntil && (
+                    <span class="quiet" role="status">
+                      Searched back to <Time at={last.searchedUntil} />
+                    </span>
+                  )}
+                </p>
+              )}
+            </>
+          )
+        }}
+      </Loaded>
+    </section>
+  )
+}
+
+/** Keeps the newest entry of a conversation that a later page has again. */
+function withoutRepeats(listed: Listed[]): Listed[] {
+  return [...new Map(listed.toReversed().map((each) => [each.id, each])).values()].toReversed()
+}
+
+function Row({ botId, conversation }: { botId: string; conversation: Listed }): JSX.Element {
+  const { id, user, message, tags, messageCount, installationAlias } = conversation
+  return (
+    <li>
+      <a data-row class="conversation-row" href={to('bots', botId, 'conversations', id) + location.search}>
+        <strong class="who">{user?.name ?? (user ? shortId(user.id) : 'No participant')}</strong>
+        <span class="what">
+          {message.direction === 'outgoing' && <span class="quiet">Bot: </span>}
+          {message.preview}
+        </span>
+        <span class="facts quiet">
+          <span>{installationAlias}</span>
+          <span>
+            {formatCount(messageCount)}
+            {messageCount === maxCounted && '+'} {messageCount === 1 ? 'message' : 'messages'}
+          </span>
+          <Tags tags={tags} limit={maxTags} />
+        </span>
+        <span class="number quiet when">
+          <Time at={message.createdAt} />
+        </span>
+      </a>
+    </li>
+  )
+}
+
+function Nothing({ isFiltered }: { isFiltered: boolean }): JSX.Element {
+  if (isFiltered) return <Empty icon="search" title="No conversation matches" />
+  return (
+    <Empty icon="chat" title="No conversation yet">
+      <p>Conversations appear here with their first message.</p>
+      <button type="button" class="button primary" onClick={() => (chatIsOpen.value = true)}>
+        <Icon name="chat" />
+        Open the chat
+      </button>
+    </Empty>
+  )
+}

@@ -1,0 +1,77 @@
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { Failure } from '../api/ask.ts'
+import type { Bot } from '../api/types.ts'
+import { shortId } from '../format.ts'
+import { Copy } from '../parts/copy.tsx'
+import { Icon } from '../parts/icons.tsx'
+import { Empty, Loaded } from '../parts/loaded.tsx'
+import { Time } from '../parts/time.tsx'
+import { navigate, to } from '../state/route.ts'
+import { About } from './about.tsx'
+import { Transcript } from './transcript.tsx'
+import { useTranscript } from './use-transcript.ts'
+
+/** One conversation: what both sides said, and beside it the people, their tags and states. Escape leads to the list. */
+export function ConversationPage({ bot, id }: { bot: Bot; id: string }): JSX.Element {
+  const transcript = useTranscript(bot.id, id)
+  const back = to('bots', bot.id, 'conversations') + location.search
+  useEffect(() => {
+    const leave = (event: KeyboardEvent) => {
+      // Escape in a dialog or in a field belongs to that alone.
+      const isElsewhere = event.target instanceof Element && event.target.closest('dialog, input, textarea')
+      if (event.key === 'Escape' && !event.defaultPrevented && !isElsewhere) navigate(back)
+    }
+    addEventListener('keydown', leave)
+    return () => removeEventListener('keydown', leave)
+  }, [back])
+  const { error } = transcript.resource
+  const isGone = error instanceof Failure && error.status === 404
+  return (
+    <div class="conversation">
+      <header>
+        <a class="button small" href={back}>
+          <Icon name="back" />
+          Conversations
+        </a>
+        <Copy text={id} shown={shortId(id)} label="conversation id" />
+        <span class="spacer" />
+        <div class="actions">
+          <a class="button small" href={`${to('bots', bot.id, 'events')}?conversationId=${encodeURIComponent(id)}`}>
+            Its events
+          </a>
+        </div>
+      </header>
+      {isGone ? (
+        <Empty title="Conversation not found">
+          <p>The bot has no such conversation, or it was deleted.</p>
+        </Empty>
+      ) : (
+        <Loaded of={transcript.resource} lines={8}>
+          {({ about, loaded }) => (
+            <div class="conversation-columns">
+              <section class="panel transcript" aria-label="Transcript">
+                <h2>
+                  {about.participants.map(({ id, name }) => name ?? shortId(id)).join(', ') || 'No participant'}
+                  <span class="quiet">
+                    since <Time at={about.conversation.createdAt} />
+                  </span>
+                </h2>
+                <Transcript
+                  botId={bot.id}
+                  loaded={loaded}
+                  isBusy={transcript.isBusy}
+                  loadOlder={transcript.loadOlder}
+                />
+                <p class="live quiet">
+                  <i class="is-live" /> Live. The audit log has this reading.
+                </p>
+              </section>
+              <About botId={bot.id} about={about} />
+            </div>
+          )}
+        </Loaded>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,61 @@
+import { useRef, useState } from 'preact/hooks'
+import type { AnswerOf } from '../../../shared/openapi/answer-of.ts'
+import { ask, explain } from '../api/ask.ts'
+import { notify } from '../state/notices.ts'
+import { useResource, type Resource } from '../state/resource.ts'
+import { withNewest, withOlder, type LoadedMessages } from './messages.ts'
+
+const everyMilliseconds = 2500
+const pageSize = 50
+
+export interface OpenTranscript {
+  resource: Resource<{ about: AnswerOf<'getBotConversation'>; loaded: LoadedMessages }>
+  /** Whether older messages are being loaded. */
+  isBusy: boolean
+  loadOlder: () => Promise<void>
+}
+
+/**
+ * A conversation and its messages, with news while the page is visible. The requests of one opening are one reading in
+ * the audit log: the first one begins it, and the others follow with its id.
+ */
+export function useTranscript(botId: string, conversationId: string): OpenTranscript {
+  const path = `/bots/${botId}/conversations/${encodeURIComponent(conversationId)}`
+  const reading = useRef<string>(undefined)
+  const loaded = useRef<LoadedMessages>({ messages: [] })
+  const [isBusy, setIsBusy] = useState(false)
+  const load = async (abort: AbortSignal) => {
+    const about = await ask<'getBotConversation'>('GET', path, { query: { reading: reading.current }, abort })
+    reading.current = about.reading
+    const query = { pageSize, reading: reading.current }
+    const page = await ask<'listBotConversationMessages'>('GET', `${path}/messages`, { query, abort })
+    loaded.current = withNewest(loaded.current, page)
+    return { about, loaded: loaded.current }
+  }
+  const resource = useResource(`transcript ${path}`, load, { every: everyMilliseconds })
+  const loadOlder = async () => {
+    const { nextToken } = loaded.current
+    setIsBusy(true)
+    try {
+      const query = { pageSize, nextToken, reading: reading.current }
+      const page = await ask<'listBotConversationMessages'>('GET', `${path}/messages`, { query })
+      // News may have dropped the messages that the page continues.
+      if (loaded.current.nextToken === nextToken) loaded.current = withOlder(loaded.current, page)
+    } catch (error) {
+      notify('bad', explain(error))
+    } finally {
+      setIsBusy(false)
+    }
+  }
+  const { data } = resource
+  return {
+    resource: { ...resource, data: data && { ...data, loaded: latestOf(loaded.current, data.loaded) } },
+    isBusy,
+    loadOlder,
+  }
+}
+
+/** A page that is opened again shows its last answer until it has a new one. */
+function latestOf(loaded: LoadedMessages, answered: LoadedMessages): LoadedMessages {
+  return loaded.messages.length > 0 ? loaded : answered
+}

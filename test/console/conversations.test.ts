@@ -1,0 +1,187 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newId } from '#shared/ids.ts'
+import { createChatUser, type ChatUser } from '../support/chat-client.ts'
+import { createMember } from '../support/members.ts'
+import { endedEvents } from '../support/outcomes.ts'
+import type { DeployedBot, Platform } from '../support/platform.ts'
+import { installing, openConsole, patience } from './open-console.ts'
+
+const parts = new AsyncDisposableStack()
+let platform: Platform
+let page: Page
+let complaints: string[]
+let bot: DeployedBot
+let ada: ChatUser
+let conversationId: string
+
+const markup = '<img src=x onerror="document.title=1">'
+
+const code = `export const hooks = {
+  async afterIncomingMessage({ event, client }) {
+    const { conversationId, userId } = event
+    if (event.preview === 'break') throw new Error('no answer ${markup.replaceAll('"', '\\"')}')
+    await client.setState({ type: 'user', id: userId, name: 'basket', payload: { note: ${JSON.stringify(markup)} } })
+    const options = [{ label: 'Yes', value: 'yes' }, { label: 'No', value: 'no' }]
+    await client.createMessage({ conversationId, type: 'choice', payload: { text: 'Shall I send it?', options } })
+  },
+}`
+
+beforeAll(async () => {
+  ;({ platform, page, complaints } = await openConsole(parts))
+  bot = await platform.createBot(code)
+  ada = await createChatUser(bot.chatUrl, { name: `Ada ${markup}`, pictureUrl: 'https://tracker.example/ada.png' })
+  conversationId = await ada.createConversation()
+  await ada.send(conversationId, 'Where is my order?')
+  await endedEvents(platform, bot.id, 1)
+  await ada.send(conversationId, 'break')
+  await endedEvents(platform, bot.id, 2)
+  const asBot = { 'x-bot-id': bot.id }
+  await platform.ask('PUT', `/v1/chat/conversations/${conversationId}`, { tags: { team: markup } }, asBot)
+  const ben = await createChatUser(bot.chatUrl, { name: 'Ben' })
+  await ben.send(await ben.createConversation(), 'My parcel is broken')
+  await endedEvents(platform, bot.id, 3)
+  await page.goto(`${platform.url}/console`)
+  await page.getByLabel('Personal token').fill(platform.token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Bots' }).waitFor()
+}, installing)
+afterAll(() => parts.disposeAsync())
+
+const rows = () => page.locator('[data-row]')
+const log = () => page.getByRole('log', { name: 'Messages' })
+/** The texts of the messages, oldest first. */
+const lines = () => log().getByRole('listitem').locator('p:nth-child(2)').allTextContents()
+const open = (path = '') => page.goto(`${platform.url}/console/bots/${bot.id}/conversations${path}`)
+
+test('conversations are found by texts, users and tags, and opened and left by keyboard', async () => {
+  await open()
+  await expect.poll(() => rows().count(), patience).toBe(2)
+  expect(await rows().first().textContent()).toContain('Ben')
+  await page.keyboard.press('/')
+  await page.keyboard.type('my ORDER')
+  await expect.poll(() => rows().count(), patience).toBe(1)
+  await page.getByRole('button', { name: 'Clear' }).click()
+  await expect.poll(() => rows().count(), patience).toBe(2)
+  await page.getByLabel('User: name or id').fill('ben')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => rows().count(), patience).toBe(1)
+  await page.getByLabel('Tag: key=value').fill('team')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'No conversation matches' }).waitFor()
+  await page.getByLabel('User: name or id').fill('')
+  await page.getByLabel('Tag: key=value').fill(`team=${markup}`)
+  await page.keyboard.press('Enter')
+  await expect.poll(() => rows().allTextContents(), patience).toEqual([expect.stringContaining(markup)])
+
+  await rows().first().focus()
+  await page.keyboard.press('Enter')
+  await log().getByText('Where is my order?').waitFor()
+  await page.keyboard.press('Escape')
+  await expect.poll(() => rows().count(), patience).toBe(1)
+})
+
+test('a transcript has both sides, follows new messages, and leads to the events; the audit log has one reading', async () => {
+  await page.goto(`${platform.url}/console`)
+  const begun = new Date()
+  await open(`/${conversationId}`)
+  await log().getByText('Shall I send it?').waitFor()
+  expect(await log().getByRole('button').count()).toBe(0)
+  await log().getByText('The bot failed: ').waitFor()
+  await ada.send(conversationId, 'Yes, please')
+  await log().getByText('Yes, please').waitFor()
+  await expect.poll(() => log().getByText('Shall I send it?').count(), patience).toBe(2)
+
+  const readings = await platform.context
+    .db('audit_records')
+    .where('created_at', '>=', begun)
+    .where({ resource_id: conversationId })
+  expect(readings.map(({ operation }) => operation)).toEqual(['getBotConversation'])
+  await log().getByRole('listitem').filter({ hasText: 'break' }).getByRole('link').click()
+  await page
+    .getByRole('complementary', { name: 'Event' })
+    .getByText('Why it failed')
+    .or(page.getByText('Error'))
+    .first()
+    .waitFor()
+  await page.goto(`${platform.url}/console/audit`)
+  await page.getByText('getBotConversation').first().waitFor()
+})
+
+test('names, tags, states and payloads of strangers are text, and no address of theirs is loaded', async () => {
+  const requested: string[] = []
+  page.on('request', (request) => requested.push(request.url()))
+  const at = Date.now() + 60_000
+  const hostile: [string, object][] = [
+    ['image', { imageUrl: 'https://tracker.example/pixel.png' }],
+    ['file', { fileUrl: 'javascript:alert(1)', title: 'a file' }],
+    ['choice', { text: markup, options: { length: 1e9 } }],
+    ['carousel', { items: [null, 7, { title: { toString: 1 }, actions: 'none' }] }],
+    ['bloc', { items: [{ type: 'bloc', payload: { items: [] } }] }],
+    ['text', { text: { nested: markup } }],
+    [markup, { '<b>': markup }],
+  ]
+  const rowsToInsert = hostile.map(([type, payload], index) => ({
+    id: newId('msg'),
+    bot_id: bot.id,
+    conversation_id: conversationId,
+    user_id: ada.userId,
+    type,
+    payload: payload as Record<string, unknown>,
+    tags: { [markup]: markup },
+    direction: 'incoming' as const,
+    created_at: new Date(at + index),
+    updated_at: new Date(at + index),
+  }))
+  await platform.context.db('messages').insert(rowsToInsert)
+  await open(`/${conversationId}`)
+  await log().getByText('image: https://tracker.example/pixel.png').waitFor()
+  await expect.poll(() => log().getByRole('listitem').count(), patience).toBeGreaterThan(hostile.length)
+  const about = page.getByRole('complementary', { name: 'About the conversation' })
+  await about.getByText('basket').click()
+  await about.getByText('onerror').last().waitFor()
+  expect(await page.locator('.conversation').locator('img, b').count()).toBe(0)
+  expect(await log().locator('a[href^="javascript:"]').count()).toBe(0)
+  expect(requested.filter((url) => url.includes('tracker.example'))).toEqual([])
+  for (const size of [
+    { width: 390, height: 844 },
+    { width: 1280, height: 800 },
+  ]) {
+    await page.setViewportSize(size)
+    await expect.poll(() => page.evaluate<number>('document.documentElement.scrollWidth'), patience).toBe(size.width)
+  }
+  expect(complaints).toEqual([])
+})
+
+test('older messages are loaded above the newer ones', async () => {
+  const other = await createChatUser(bot.chatUrl, { name: 'Cleo' })
+  const id = await other.createConversation()
+  await platform.context.db.raw(
+    `insert into messages (id, bot_id, conversation_id, user_id, type, payload, direction, created_at, updated_at)
+     select 'msg_old' || n, ?, ?, ?, 'text', jsonb_build_object('text', 'line ' || n), 'incoming', at, at
+     from generate_series(1, 120) n, lateral (select timestamptz '2026-01-01' + n * interval '1 second' as at) moment`,
+    [bot.id, id, other.userId],
+  )
+  await open(`/${id}`)
+  await expect.poll(async () => (await lines()).length, patience).toBe(50)
+  for (const count of [100, 120]) {
+    await page.getByRole('button', { name: 'Show older messages' }).click()
+    await expect.poll(async () => (await lines()).length, patience).toBe(count)
+  }
+  expect(await lines()).toEqual(Array.from({ length: 120 }, (_, index) => `line ${index + 1}`))
+  await open('/conv_none')
+  await page.getByRole('heading', { name: 'Conversation not found' }).waitFor()
+})
+
+test('a viewer learns which role reads conversations', async () => {
+  const { authorization } = await createMember(platform, 'viewer', platform.workspaceId)
+  const context = parts.adopt(await page.context().browser()!.newContext(), (open) => open.close())
+  const view = await context.newPage()
+  await view.goto(`${platform.url}/console`)
+  await view.getByLabel('Personal token').fill(authorization.replace('Bearer ', ''))
+  await view.getByRole('button', { name: 'Sign in' }).click()
+  await view.getByRole('heading', { level: 1, name: 'Bots' }).waitFor()
+  await view.goto(`${platform.url}/console/bots/${bot.id}/conversations`)
+  await view.getByRole('heading', { name: 'Conversations are for developers' }).waitFor()
+  expect(await view.locator('[data-row]').count()).toBe(0)
+})
