@@ -44,6 +44,15 @@ export type WidgetTextName = (typeof widgetTexts)[number]
 const address = { type: 'string', maxLength: 2000, pattern: '^https?://[^\\s]+$' } as const
 const line = { type: 'string', minLength: 1, maxLength: 200 } as const
 const onOff = { type: 'boolean' } as const
+const contact = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['link'],
+  properties: {
+    title: line,
+    link: { type: 'string', maxLength: 2000, pattern: '^(https?://|mailto:|tel:)[^\\s]+$' },
+  },
+} as const
 
 /** The fields of a web chat's configuration that every page may read: how the widget looks and what it offers. */
 export const appearanceFields = {
@@ -55,6 +64,13 @@ export const appearanceFields = {
     type: 'string',
     pattern: '^#[0-9a-fA-F]{6}$',
     description: 'Colour of the bubble, of buttons and of the visitor’s messages, such as `#2563eb`.',
+  },
+  radius: { type: 'number', minimum: 0, maximum: 4, description: 'Roundness of corners. Default: 4.' },
+  fontFamily: {
+    type: 'string',
+    maxLength: 200,
+    pattern: '^[\\p{L}\\d\\s,"\'-]+$',
+    description: 'Fonts of the visitor’s device, the preferred first, such as `Georgia, serif`. None is loaded.',
   },
   themeMode: { enum: ['auto', 'light', 'dark'], description: 'Default: `auto`, as the visitor’s device.' },
   locale: {
@@ -75,8 +91,18 @@ export const appearanceFields = {
     description: 'First message of each conversation, in Markdown. It is shown and not stored.',
   },
   composerPlaceholder: { ...line, description: 'Text in the empty field for messages.' },
+  footer: { type: 'string', maxLength: 500, description: 'Text below the field for messages, in Markdown.' },
+  website: { ...contact, description: 'Title and address of a link below the field for messages.' },
+  email: { ...contact, description: 'The same, such as `mailto:help@example.com`.' },
+  phone: { ...contact, description: 'The same, such as `tel:+431234567`.' },
+  termsOfService: { ...contact, description: 'The same.' },
+  privacyPolicy: { ...contact, description: 'The same.' },
   conversationHistory: { ...onOff, description: 'Whether visitors see a list of their conversations. Default: true.' },
   allowFileUpload: { ...onOff, description: 'Whether visitors get a button for files. Default: false.' },
+  soundEnabled: {
+    ...onOff,
+    description: 'Whether a tone announces new messages, once the visitor has used the chat. Default: false.',
+  },
   feedbackEnabled: { ...onOff, description: 'Whether visitors may rate messages of the bot. Default: false.' },
   proactiveMessageEnabled: { ...onOff, description: 'Whether a message beside the bubble invites visitors.' },
   proactiveBubbleMessage: { ...line, description: 'That message.' },

@@ -243,8 +243,13 @@ export async function startWebchatHost(database: string, options: SystemOptions)
     `/v1/admin/bots/${id}`,
     { integrations: { webchat } },
   )
-  const { webhookUrl: webchatUrl } = bot.integrations.webchat
-  return { url: isobot.url, webchatUrl, chatUrl, chats: await openChats(chatUrl, options.conversations) }
+  const webchatUrl = asLocalhost(bot.integrations.webchat.webhookUrl)
+  return { url: asLocalhost(isobot.url), webchatUrl, chatUrl, chats: await openChats(chatUrl, options.conversations) }
+}
+
+/** An address by the name of the benchmark's site: browsers may refuse storage to frames of others. */
+function asLocalhost(address: string): string {
+  return address.replace('127.0.0.1', 'localhost')
 }
 
 interface Isobot {

@@ -4,11 +4,16 @@ import { backEnds } from '../bench/back-ends.ts'
 import { faultKinds } from './faults.ts'
 import { describeReport, isClean } from './report.ts'
 import { runChaos, type ChaosOptions } from './run.ts'
+import { describeWebchat, runWebchatChaos, type WebchatChaosOptions } from './webchat.ts'
+
+const defaultKinds = faultKinds.join(',')
+/** What a visitor's browser notices. */
+const webchatFaults = ['api killed', 'worker killed', 'network cut', 'network silent', 'answers lost'] as const
 
 const usage = `Usage: npm run chaos -- [options]
   --backend redis|postgres|both   where jobs and signals live (both)
-  --bot text|data|flow            a bot of hooks, one that also writes files and tables as do programs over HTTP, or one
-                                  of flows (text)
+  --bot text|data|flow|webchat    a bot of hooks, one that also writes files and tables as do programs over HTTP, one of
+                                  flows, or one that visitors talk to in browsers (text)
   --messages <number>             messages at least (10000)
   --conversations <number>        conversations at once (200)
   --faults <number>               things that go wrong (60)
@@ -16,6 +21,7 @@ const usage = `Usage: npm run chaos -- [options]
   --apis <number>                 api processes (2)
   --workers <number>              worker processes (2)
   --only <kinds>                  what may go wrong, with commas between (everything)
+  --visits <number>               conversations in browsers, with --bot webchat (100)
   --seed <number>                 repeats a plan of faults (a new one)
   --logs <level>                  what the processes log (fatal)`
 
@@ -24,7 +30,7 @@ const usage = `Usage: npm run chaos -- [options]
  * result is compared with that of a run without faults. See the README in this folder.
  */
 async function main(): Promise<void> {
-  let runs: ChaosOptions[]
+  let runs: Run[]
   try {
     runs = readOptions()
   } catch (error) {
@@ -43,12 +49,21 @@ async function main(): Promise<void> {
   }
 }
 
-async function runAndReport(options: ChaosOptions, parts: AsyncDisposableStack): Promise<void> {
+/** `webchat` has visitors in browsers, the others have users over HTTP. */
+type Run = ChaosOptions | ({ bot: 'webchat' } & WebchatChaosOptions)
+
+async function runAndReport(options: Run, parts: AsyncDisposableStack): Promise<void> {
   console.error(`Chaos on ${options.backEnd}, seed ${options.seed}`)
   const begunAt = performance.now()
-  const report = await runChaos(options, parts, (line) => {
+  const tell = (line: string) =>
     console.error(`${((performance.now() - begunAt) / 1000).toFixed(0).padStart(4)} s  ${line}`)
-  })
+  if (options.bot === 'webchat') {
+    const report = await runWebchatChaos(options, parts, tell)
+    console.log(describeWebchat(report))
+    if (report.differences.length > 0) process.exitCode = 1
+    return
+  }
+  const report = await runChaos(options, parts, tell)
   console.log(describeReport(report))
   if (!isClean(report)) process.exitCode = 1
 }
@@ -58,7 +73,7 @@ async function untilStopped(): Promise<'stopped'> {
   return 'stopped'
 }
 
-function readOptions(): ChaosOptions[] {
+function readOptions(): Run[] {
   const { values } = parseArgs({
     options: {
       backend: { type: 'string', default: 'both' },
@@ -69,7 +84,8 @@ function readOptions(): ChaosOptions[] {
       spacing: { type: 'string', default: '4' },
       apis: { type: 'string', default: '2' },
       workers: { type: 'string', default: '2' },
-      only: { type: 'string', default: faultKinds.join(',') },
+      only: { type: 'string', default: defaultKinds },
+      visits: { type: 'string', default: '100' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
       logs: { type: 'string', default: 'fatal' },
     },
@@ -77,8 +93,8 @@ function readOptions(): ChaosOptions[] {
   const chosen = backEnds.filter((name) => values.backend === name || values.backend === 'both')
   if (chosen.length === 0) throw new Error(`--backend must be redis, postgres or both, not '${values.backend}'`)
   const { bot } = values
-  if (bot !== 'text' && bot !== 'data' && bot !== 'flow') {
-    throw new Error(`--bot must be text, data or flow, not '${bot}'`)
+  if (bot !== 'text' && bot !== 'data' && bot !== 'flow' && bot !== 'webchat') {
+    throw new Error(`--bot must be text, data, flow or webchat, not '${bot}'`)
   }
   const only = values.only.split(',')
   const kinds = faultKinds.filter((kind) => only.includes(kind))
@@ -86,7 +102,8 @@ function readOptions(): ChaosOptions[] {
   return chosen.map((backEnd) => ({
     backEnd,
     bot,
-    kinds,
+    kinds: bot === 'webchat' && values.only === defaultKinds ? webchatFaults : kinds,
+    visits: positive('visits', values.visits),
     apis: positive('apis', values.apis),
     workers: positive('workers', values.workers),
     seed: positive('seed', values.seed),

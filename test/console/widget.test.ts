@@ -463,6 +463,127 @@ test('two tabs that a new visitor opens at once are one visitor with one convers
   await page.context().close()
 })
 
+test('corners, fonts, footer and links are those of the configuration, and links that could run code are texts', async () => {
+  const { id } = await platform.createBot(code)
+  const at = await installWebchat(platform, id, {
+    radius: 0,
+    fontFamily: 'Georgia, serif',
+    footer: 'Answers by a *machine*, [more](javascript:alert(1))',
+    website: { title: 'Our shop', link: 'https://example.com/' },
+    email: { link: 'mailto:help@example.com' },
+    phone: { title: 'Call', link: 'tel:+431234567' },
+    privacyPolicy: { title: 'Privacy', link: 'https://example.com/privacy' },
+  })
+  const { page, chat, complaints } = await visit({ at })
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  const links = await chat.locator('footer a').evaluateAll((all) => all.map((one) => one.getAttribute('href')))
+  expect(links).toEqual([
+    'https://example.com/',
+    'mailto:help@example.com',
+    'tel:+431234567',
+    'https://example.com/privacy',
+  ])
+  await chat.getByText('help@example.com').waitFor()
+  await chat.locator('footer em', { hasText: 'machine' }).waitFor()
+  const look = await page.frames()[1]!.evaluate<string[]>(`{
+    const { borderRadius, fontFamily } = getComputedStyle(document.querySelector('.message'));
+    [borderRadius, fontFamily.slice(0, 14)]
+  }`)
+  expect(look).toEqual(['0px', 'Georgia, serif'])
+  await page.setViewportSize({ width: 320, height: 640 })
+  expect(await violations(page)).toEqual([])
+  await page.evaluate(`botpress.config({ configuration: { website: { title: 'Shop', link: 'javascript:alert(1)' } } })`)
+  await chat.getByText('Shop', { exact: true }).waitFor()
+  expect(await chat.locator('footer a').count()).toBe(3)
+  expect(complaints).toEqual([])
+  await page.context().close()
+  for (const wrong of [
+    { website: { link: 'javascript:alert(1)' } },
+    { fontFamily: 'x; background: url(//evil)' },
+    { radius: 9 },
+  ]) {
+    await expect(installWebchat(platform, id, wrong)).rejects.toThrow('installing')
+  }
+})
+
+test('a bot shows, hides, toggles and configures the chat; the page hears of it, and nothing of the page moves', async () => {
+  const acting = `export const hooks = {
+    async afterIncomingMessage({ event, client }) {
+      const { conversationId, preview } = event
+      const [type, config] = preview.split(' ')
+      await client.callAction({ type: 'webchat:' + type, input: { conversationId, ...(config && { config }) } })
+      await client.createMessage({ conversationId, type: 'text', payload: { text: 'Did ' + type } })
+    },
+  }`
+  const { id } = await platform.createBot(acting)
+  const at = await installWebchat(platform, id, {
+    botName: 'Ada',
+    soundEnabled: true,
+    proactiveMessageEnabled: true,
+    proactiveBubbleMessage: 'May I help?',
+    proactiveBubbleDelayTime: 0,
+  })
+  const calls = `
+    window.received = []
+    window.shifts = 0
+    new PerformanceObserver((list) => {
+      for (const { value } of list.getEntries()) shifts += value
+    }).observe({ type: 'layout-shift', buffered: true })
+    window.botpress = ['webchatVisibility', 'webchatConfig', 'webchat:opened', 'webchat:closed'].map((name) => [
+      'on', name, (data) => received.push(data?.visibility ?? data?.botName ?? name)
+    ])`
+  const { page, chat, complaints } = await visit({ at, calls })
+  await page.evaluate('document.body.getBoundingClientRect()')
+  await page.getByRole('button', { name: 'May I help?' }).click()
+  await chat.getByRole('textbox').waitFor()
+  const frame = page.frames()[1]!
+  await frame.evaluate(`{
+    const start = OscillatorNode.prototype.start
+    window.tones = 0
+    OscillatorNode.prototype.start = function (...when) { window.tones++; return start.apply(this, when) }
+  }`)
+  await say(chat, 'configWebchat {"botName":"Grace"}')
+  await chat.getByRole('heading', { name: 'Grace' }).waitFor()
+  await chat.getByText('Did configWebchat').waitFor()
+  await say(chat, 'hideWebchat')
+  await page.getByRole('button', { name: /^Open the chat/ }).waitFor()
+  await page.evaluate(`botpress.sendMessage('showWebchat')`)
+  await chat.getByText('Did showWebchat').waitFor()
+  await say(chat, 'toggleWebchat')
+  await page.getByRole('button', { name: /^Open the chat/ }).waitFor()
+  await expect
+    .poll(() => page.evaluate<string[]>('received'), patience)
+    .toEqual([
+      'webchat:opened',
+      'Grace',
+      'hide',
+      'webchat:closed',
+      'show',
+      'webchat:opened',
+      'toggle',
+      'webchat:closed',
+    ])
+  await expect.poll(() => frame.evaluate('tones'), patience).toBe(4)
+  expect(await page.getByRole('button', { name: 'May I help?' }).count()).toBe(0)
+  expect(await page.evaluate('shifts')).toBe(0)
+  expect(complaints).toEqual([])
+  await page.context().close()
+})
+
+test('French and Spanish visitors read their languages', async () => {
+  for (const [locale, open, field] of [
+    ['fr-CA', 'Ouvrir le chat', 'Écrire un message…'],
+    ['es', 'Abrir el chat', 'Escribe un mensaje…'],
+  ] as const) {
+    const { page, chat } = await visit({}, { locale })
+    await page.getByRole('button', { name: open }).click()
+    await chat.getByRole('textbox', { name: field }).waitFor()
+    expect(await chat.locator('html').getAttribute('lang')).toBe(locale)
+    await page.context().close()
+  }
+})
+
 test('a chat in an element of the page stores nothing before the visitor turns to it, also where storage is refused', async () => {
   const visitors = await countVisitors()
   const { page, chat, complaints } = await visit({ origin: site.foreignOrigin, attributes: 'data-selector="#chat"' })
@@ -554,6 +675,11 @@ test('a visitor attaches files, which the bot reads at their address, and sees w
   await chat.getByText('It has 9 bytes').waitFor()
   await attach('<b>page.html')
   await chat.getByText('<b>page.html: Not sent: key: the file is of the type text/html').waitFor()
+  expect(await violations(page)).toEqual([])
+  await page.route('**/files', () => {})
+  await attach('large.txt')
+  await chat.getByText('Sending: large.txt').waitFor()
+  expect(await violations(page)).toEqual([])
   expect(complaints.filter((line) => !line.includes('status of 400'))).toEqual([])
   await page.context().close()
 })
@@ -564,6 +690,7 @@ test('a page of its own has the chat, without a site around it', async () => {
   await page.getByText('Welcome! Which tea?').waitFor()
   expect(await page.title()).toBe('Ada')
   expect(await page.getByRole('button', { name: 'Close the chat' }).count()).toBe(0)
+  expect(await violations(page)).toEqual([])
   await page.close()
 })
 

@@ -1,11 +1,12 @@
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { colorsOf } from '../colors.ts'
+import { colorsOf, radiusOf } from '../looks.ts'
 import { directionOf, languageOf, localeOf } from '../locale.ts'
 import { textsIn } from '../texts/texts.ts'
 import type { Chat } from './chat.ts'
 import { Composer } from './composer.tsx'
 import { Conversations } from './conversations.tsx'
+import { Footer } from './footer.tsx'
 import { Icon } from './icons.tsx'
 import { safeSource } from './links.ts'
 import { Messages } from './messages.tsx'
@@ -14,7 +15,8 @@ import { ViewContext, type View } from './view.ts'
 /** The whole chat: a header, and the conversation or the list of conversations below it. */
 export function App({ chat }: { chat: Chat }): JSX.Element {
   const { appearance, mode } = chat
-  const { botName, botDescription, botAvatar, color, locale: configured, texts: own, themeMode } = appearance.value
+  const { botName, botDescription, botAvatar, color, radius, fontFamily } = appearance.value
+  const { locale: configured, texts: own, themeMode } = appearance.value
   const [isListing, setIsListing] = useState(false)
   const root = useRef<HTMLDivElement>(null)
   const locale = localeOf(configured, own)
@@ -36,8 +38,10 @@ export function App({ chat }: { chat: Chat }): JSX.Element {
     const { accent, onAccent } = colorsOf(color)
     html.style.setProperty('--accent', accent)
     html.style.setProperty('--on-accent', onAccent)
+    html.style.setProperty('--radius', String(radiusOf(radius)))
+    html.style.setProperty('--font', fontFamily ?? '')
     document.title = title
-  }, [locale, themeMode, color, title, mode])
+  }, [locale, themeMode, color, radius, fontFamily, title, mode])
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (mode !== 'bubble') return
@@ -85,6 +89,7 @@ export function App({ chat }: { chat: Chat }): JSX.Element {
             <>
               <Messages />
               <Composer />
+              <Footer />
             </>
           )}
         </main>

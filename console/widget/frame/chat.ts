@@ -4,9 +4,10 @@ import type { Appearance } from '../../../shared/models/webchat-appearance.ts'
 import type { GivenUser, Hello, Method, ToFrame, ToPage } from '../protocol.ts'
 import { request } from './api.ts'
 import { openConnection, type ConnectionState, type Identity } from './connection.ts'
-import { isBeingWritten, merge, sentIdOf, type Shown } from './history.ts'
+import { isBeingWritten, keyOf, merge, sentIdOf, type Shown } from './history.ts'
 import { openOutbox, type Unsent } from './outbox.ts'
 import { openPast, type MessagePage } from './past.ts'
+import { playTone } from './sound.ts'
 import { openStorage } from './storage.ts'
 import { maxFiles, upload } from './upload.ts'
 import type { Conversation, Message, Payload, StreamFrame, User } from './types.ts'
@@ -129,7 +130,11 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
         return initialized(frame.data)
       case 'message_created':
       case 'message_updated':
-        if (frame.data.userId !== user.value?.id) isTyping.value = false
+        if (frame.data.userId !== user.value?.id) {
+          isTyping.value = false
+          const isFirst = messages.value.every((message) => keyOf(message) !== keyOf(frame.data))
+          if (isFirst && appearance.value.soundEnabled) playTone()
+        }
         add([frame.data])
         confirm([frame.data])
         if (frame.data.id.startsWith('msg_')) emit('message', frame.data)

@@ -18,12 +18,12 @@ button:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
 }
 .panel {
   inset-block-end: 88px; inline-size: 400px; block-size: min(680px, 100dvh - 108px); max-inline-size: calc(100vw - 40px);
-  border-radius: 16px; overflow: hidden; box-shadow: 0 8px 40px rgb(0 0 0 / 28%); animation: appear 0.18s ease-out;
+  border-radius: calc(16px * var(--radius)); overflow: hidden; box-shadow: 0 8px 40px rgb(0 0 0 / 28%); animation: appear 0.18s ease-out;
 }
 iframe { display: block; inline-size: 100%; block-size: 100%; border: 0; color-scheme: normal; }
 .invitation {
   inset-block-end: 88px; max-inline-size: min(300px, 100vw - 40px); display: flex; align-items: flex-start;
-  border-radius: 14px; background: #fff; color: #1b1d21; box-shadow: 0 4px 20px rgb(0 0 0 / 22%);
+  border-radius: calc(14px * var(--radius)); background: #fff; color: #1b1d21; box-shadow: 0 4px 20px rgb(0 0 0 / 22%);
 }
 .invitation button { border: 0; background: none; color: inherit; cursor: pointer; text-align: start; padding: 12px; }
 .invitation button + button { padding-inline-start: 0; }

@@ -1,5 +1,5 @@
 import type { Appearance } from '../../../shared/models/webchat-appearance.ts'
-import { colorsOf } from '../colors.ts'
+import { colorsOf, radiusOf } from '../looks.ts'
 import { languageOf, localeOf } from '../locale.ts'
 import { bubbleTexts, type BubbleText } from '../texts/bubble.ts'
 import { element, icon } from './elements.ts'
@@ -74,6 +74,7 @@ export function openView(target: Element | undefined, toggle: () => void): View 
       const { accent, onAccent } = colorsOf(appearance.color)
       host.style.setProperty('--accent', accent)
       host.style.setProperty('--on-accent', onAccent)
+      host.style.setProperty('--radius', String(radiusOf(appearance.radius)))
       const own: Partial<Record<BubbleText, string>> = appearance.texts ?? {}
       texts = { ...bubbleTexts[languageOf(localeOf(appearance.locale, appearance.texts))], ...own }
       image = appearance.fabImage

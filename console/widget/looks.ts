@@ -1,4 +1,5 @@
 const usual = '#2563eb'
+const maxRadius = 4
 
 /** The relative luminance of a colour, by the definition of WCAG. */
 function luminance(color: string): number {
@@ -13,4 +14,9 @@ function luminance(color: string): number {
 export function colorsOf(color: string | undefined): { accent: string; onAccent: string } {
   const accent = color !== undefined && /^#[\da-f]{6}$/i.test(color) ? color : usual
   return { accent, onAccent: (luminance(accent) + 0.05) ** 2 > 0.0525 ? '#000000' : '#ffffff' }
+}
+
+/** The share of the usual roundness of corners, from 0 to 1. A page may give any value. */
+export function radiusOf(radius: number | undefined): number {
+  return typeof radius === 'number' ? Math.min(maxRadius, Math.max(0, radius)) / maxRadius : 1
 }
