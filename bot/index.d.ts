@@ -746,7 +746,7 @@ export interface KnowledgeCard {
   ports?: { [Port in 'none' | 'error']?: FlowDestination }
 }
 
-/** Hands the conversation over to people: hooks and flows of the bot rest there, until `resumeFlow` hands it back. Creates the event `handover_started` without a conversation. */
+/** Hands the conversation over to people: hooks and flows of the bot do not run there until it is handed back. Creates the event `handover_started` without a conversation. */
 export interface HandoverCard {
   id: string
   type: 'handover'
@@ -1127,6 +1127,38 @@ export interface EndFlowOutput {
   event: StoredEvent
 }
 
+export interface EndHandoverInput {
+  conversationId: string
+}
+
+export interface EndHandoverOutput {
+  handover: {
+    id: string
+    conversationId: string
+    /** `pending`: no member answers yet; `assigned`: a member does; `resolved` and `expired`: it has ended. */
+    status: 'pending' | 'assigned' | 'resolved' | 'expired'
+    requestedBy: 'bot' | 'member'
+    /** The integration of the conversation. */
+    integration: string
+    channel: string
+    createdAt: string
+    title?: string
+    description?: string
+    member?: {
+      /** The member’s account. */
+      id: string
+      name: string
+      pictureUrl?: string
+    }
+    user?: { id: string; name?: string }
+    assignedAt?: string
+    firstReplyAt?: string
+    /** The time at which it ends by itself. */
+    expiresAt?: string
+    endedAt?: string
+  }
+}
+
 export interface ExportTableInput {
   /** The id or the name of a table. */
   table: string
@@ -1411,6 +1443,38 @@ export interface GetFlowPositionOutput {
   }
 }
 
+export interface GetHandoverInput {
+  conversationId: string
+}
+
+export interface GetHandoverOutput {
+  handover?: {
+    id: string
+    conversationId: string
+    /** `pending`: no member answers yet; `assigned`: a member does; `resolved` and `expired`: it has ended. */
+    status: 'pending' | 'assigned' | 'resolved' | 'expired'
+    requestedBy: 'bot' | 'member'
+    /** The integration of the conversation. */
+    integration: string
+    channel: string
+    createdAt: string
+    title?: string
+    description?: string
+    member?: {
+      /** The member’s account. */
+      id: string
+      name: string
+      pictureUrl?: string
+    }
+    user?: { id: string; name?: string }
+    assignedAt?: string
+    firstReplyAt?: string
+    /** The time at which it ends by itself. */
+    expiresAt?: string
+    endedAt?: string
+  }
+}
+
 export interface GetMessageInput {
   id: string
 }
@@ -1607,6 +1671,43 @@ export interface GetWorkflowInput {
 
 export interface GetWorkflowOutput {
   workflow: Workflow
+}
+
+export interface HandoverInput {
+  conversationId: string
+  /** The reason, as members see it in their list. */
+  title?: string
+  description?: string
+  /** The time after which it ends by itself; absent: never. */
+  expiresInSeconds?: number
+}
+
+export interface HandoverOutput {
+  handover: {
+    id: string
+    conversationId: string
+    /** `pending`: no member answers yet; `assigned`: a member does; `resolved` and `expired`: it has ended. */
+    status: 'pending' | 'assigned' | 'resolved' | 'expired'
+    requestedBy: 'bot' | 'member'
+    /** The integration of the conversation. */
+    integration: string
+    channel: string
+    createdAt: string
+    title?: string
+    description?: string
+    member?: {
+      /** The member’s account. */
+      id: string
+      name: string
+      pictureUrl?: string
+    }
+    user?: { id: string; name?: string }
+    assignedAt?: string
+    firstReplyAt?: string
+    /** The time at which it ends by itself. */
+    expiresAt?: string
+    endedAt?: string
+  }
 }
 
 export interface ImportMessagesInput {
@@ -2371,6 +2472,10 @@ export interface Operations {
    */
   endFlow(input: EndFlowInput): Promise<EndFlowOutput>
   /**
+   * Hands a conversation back to the bot. Events that came during the handover stay ignored; the bot receives `handover_ended`, and its flows continue.
+   */
+  endHandover(input: EndHandoverInput): Promise<EndHandoverOutput>
+  /**
    * Writes the rows of a table to a file, the `outputFileId` of the job that does it.
    * @throws ApiError `ResourceLockedConflict`
    */
@@ -2406,6 +2511,10 @@ export interface Operations {
    * Returns where a conversation waits in the flows of the bot; no position when no flow is in progress.
    */
   getFlowPosition(input: GetFlowPositionInput): Promise<GetFlowPositionOutput>
+  /**
+   * Returns the handover in progress in a conversation; no handover while the bot answers there.
+   */
+  getHandover(input: GetHandoverInput): Promise<GetHandoverOutput>
   /**
    * Returns one of the bot’s messages, incoming or outgoing.
    */
@@ -2468,6 +2577,10 @@ export interface Operations {
    * Returns one of the bot’s workflows.
    */
   getWorkflow(input: GetWorkflowInput): Promise<GetWorkflowOutput>
+  /**
+   * Hands a conversation over to people: hooks and flows of the bot do not run for its events until a member or endHandover hands it back, or the time is over. The run that calls it goes on to its end. A conversation that is handed over already keeps its handover.
+   */
+  handover(input: HandoverInput): Promise<HandoverOutput>
   /**
    * Stores past messages of another system. The bot gets no events, and listeners get no entries.
    * @throws ApiError `ReferenceNotFound`

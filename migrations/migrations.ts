@@ -38,6 +38,7 @@ import * as tunnels from './056_tunnels.ts'
 import * as integrationLogs from './057_integration_logs.ts'
 import * as issuesAndDays from './058_issues_and_days.ts'
 import * as modelUsage from './059_model_usage.ts'
+import * as handovers from './061_handovers.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -77,6 +78,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '057_integration_logs': integrationLogs,
   '058_issues_and_days': issuesAndDays,
   '059_model_usage': modelUsage,
+  '061_handovers': handovers,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -223,6 +223,7 @@ create table conversations (
   updated_at timestamp(3) with time zone not null default now(),
   sequence integer not null default 0,
   properties jsonb not null default '{}'::jsonb,
+  handover_id text,
   constraint conversations_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint conversations_bot_id_id_key UNIQUE (bot_id, id),
   constraint conversations_bot_id_installation_id_fkey FOREIGN KEY (bot_id, installation_id) REFERENCES installations(bot_id, id) ON DELETE CASCADE,
@@ -292,6 +293,7 @@ create table events (
   installation_id text,
   workflow_id text,
   runs jsonb,
+  handover_id text,
   constraint events_bot_id_conversation_id_fkey FOREIGN KEY (bot_id, conversation_id) REFERENCES conversations(bot_id, id) ON DELETE CASCADE,
   constraint events_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint events_bot_id_installation_id_fkey FOREIGN KEY (bot_id, installation_id) REFERENCES installations(bot_id, id) ON DELETE CASCADE,
@@ -413,6 +415,39 @@ CREATE INDEX files_by_time ON public.files USING btree (bot_id, created_at, id);
 CREATE INDEX files_by_user ON public.files USING btree (user_id) WHERE (user_id IS NOT NULL);
 
 CREATE INDEX files_to_index ON public.files USING btree (updated_at) WHERE (status = 'indexing_pending'::text);
+
+create table handovers (
+  id text not null,
+  bot_id text not null,
+  conversation_id text not null,
+  status text not null,
+  title text,
+  description text,
+  requested_by text not null,
+  event_id text,
+  account_id text,
+  created_at timestamp(3) with time zone not null default now(),
+  assigned_at timestamp(3) with time zone,
+  first_reply_at timestamp(3) with time zone,
+  expires_at timestamp(3) with time zone,
+  ended_at timestamp(3) with time zone,
+  constraint handovers_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE SET NULL,
+  constraint handovers_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
+  constraint handovers_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE CASCADE,
+  constraint handovers_pkey PRIMARY KEY (id),
+  constraint handovers_requested_by_check CHECK ((requested_by = ANY (ARRAY['bot'::text, 'member'::text]))),
+  constraint handovers_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'assigned'::text, 'resolved'::text, 'expired'::text])))
+);
+
+CREATE INDEX handovers_due ON public.handovers USING btree (expires_at) WHERE ((ended_at IS NULL) AND (expires_at IS NOT NULL));
+
+CREATE UNIQUE INDEX handovers_in_progress ON public.handovers USING btree (conversation_id) WHERE (ended_at IS NULL);
+
+CREATE INDEX handovers_of_account ON public.handovers USING btree (account_id) WHERE (account_id IS NOT NULL);
+
+CREATE INDEX handovers_of_bot ON public.handovers USING btree (bot_id, created_at DESC, id DESC);
+
+CREATE INDEX handovers_of_conversation ON public.handovers USING btree (conversation_id);
 
 create table idempotency_keys (
   id bytea not null,
@@ -576,6 +611,35 @@ CREATE INDEX logs_by_bot ON public.logs USING btree (bot_id, created_at DESC, id
 CREATE INDEX logs_by_event ON public.logs USING btree (event_id);
 
 CREATE INDEX logs_by_integration ON public.logs USING btree (integration_id, bot_id, created_at DESC, id DESC) WHERE (integration_id IS NOT NULL);
+
+create table member_messages (
+  message_id text not null,
+  handover_id text not null,
+  account_id text,
+  name text not null,
+  constraint member_messages_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE SET NULL,
+  constraint member_messages_handover_id_fkey FOREIGN KEY (handover_id) REFERENCES handovers(id) ON DELETE CASCADE,
+  constraint member_messages_message_id_fkey FOREIGN KEY (message_id) REFERENCES messages(id) ON DELETE CASCADE,
+  constraint member_messages_pkey PRIMARY KEY (message_id)
+);
+
+CREATE INDEX member_messages_of_account ON public.member_messages USING btree (account_id) WHERE (account_id IS NOT NULL);
+
+CREATE INDEX member_messages_of_handover ON public.member_messages USING btree (handover_id);
+
+create table member_users (
+  installation_id text not null,
+  account_id text not null,
+  user_id text not null,
+  constraint member_users_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  constraint member_users_installation_id_fkey FOREIGN KEY (installation_id) REFERENCES installations(id) ON DELETE CASCADE,
+  constraint member_users_pkey PRIMARY KEY (installation_id, account_id),
+  constraint member_users_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+CREATE INDEX member_users_of_account ON public.member_users USING btree (account_id);
+
+CREATE INDEX member_users_of_user ON public.member_users USING btree (user_id);
 
 create table members (
   workspace_id text not null,

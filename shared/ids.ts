@@ -42,6 +42,7 @@ type IdPrefix =
   | 'kb'
   | 'table'
   | 'job'
+  | 'handover'
 
 /** A new id that sorts by time of creation, for instance `msg_01JD2W6VYB0M3W6TQ5XKX1J9QZ`. */
 export function newId(prefix: IdPrefix): string {

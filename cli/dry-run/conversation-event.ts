@@ -50,6 +50,8 @@ export function claimed(
     installation_id: null,
     workflow_id: null,
     runs: null,
+    handover_id: null,
+    conversation_handover_id: null,
     version_id: null,
     disabled_reason: null,
     limits: {},

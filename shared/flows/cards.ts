@@ -202,7 +202,7 @@ export const cards = {
   ),
 
   handover: closedCard(
-    'Hands the conversation over to people: hooks and flows of the bot rest there, until `resumeFlow` hands it back. ' +
+    'Hands the conversation over to people: hooks and flows of the bot do not run there until it is handed back. ' +
       'Creates the event `handover_started` without a conversation.',
     {},
     { reason: { title: 'a text, or an expression', anyOf: [{ type: 'string', maxLength: 4096 }, expression] } },

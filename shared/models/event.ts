@@ -24,6 +24,8 @@ export const flowDue = 'flow_due'
 export const flowStarted = 'flow_started'
 /** People have handed a conversation back to the flows. */
 export const flowResumed = 'flow_resumed'
+/** People have handed a conversation back, or the time of its handover is over. */
+export const handoverEnded = 'handover_ended'
 /** The flows of a conversation end, at the request of an operation. */
 export const flowEnded = 'flow_ended'
 /** A message to be sent at a later time. The event only holds the schedule; no code handles it. */
@@ -52,6 +54,7 @@ export const reservedTypes: readonly string[] = [
   flowStarted,
   flowEnded,
   flowResumed,
+  handoverEnded,
   messageScheduled,
   messageUpdated,
   conversationUpdated,

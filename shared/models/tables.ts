@@ -272,6 +272,8 @@ export interface ConversationRow {
   properties: Record<string, string>
   clock: Date
   sequence: number
+  /** The handover in progress; null while the bot answers. */
+  handover_id: string | null
   created_at: Date
   updated_at: Date
 }
@@ -325,6 +327,47 @@ export interface EventRow {
   created_at: Date
   /** The records of the last runs, oldest first. */
   runs: RunRecord[] | null
+  /** The handover because of which no code handled the event; null for other events. */
+  handover_id: string | null
+}
+
+export const handoverStatuses = ['pending', 'assigned', 'resolved', 'expired'] as const
+export type HandoverStatus = (typeof handoverStatuses)[number]
+
+/** A time in which people answer in a conversation, and the bot's code does not run. */
+export interface HandoverRow {
+  id: string
+  bot_id: string
+  conversation_id: string
+  status: HandoverStatus
+  title: string | null
+  description: string | null
+  requested_by: 'bot' | 'member'
+  /** The event whose run began it: that run, and its repetitions, go on to their end. */
+  event_id: string | null
+  /** The member who answers; null while it is pending. */
+  account_id: string | null
+  created_at: Date
+  assigned_at: Date | null
+  first_reply_at: Date | null
+  expires_at: Date | null
+  ended_at: Date | null
+}
+
+/** The user of a built-in chat as whom a member answers. */
+export interface MemberUserRow {
+  installation_id: string
+  account_id: string
+  user_id: string
+}
+
+/** The member who wrote a message. */
+export interface MemberMessageRow {
+  message_id: string
+  handover_id: string
+  /** Null after the deletion of the account. */
+  account_id: string | null
+  name: string
 }
 
 export type StateType = 'bot' | 'user' | 'conversation' | 'workflow' | 'integration'
@@ -720,6 +763,9 @@ declare module 'knex/types/tables.js' {
     participants: ParticipantRow
     messages: MessageRow
     events: EventRow
+    handovers: HandoverRow
+    member_users: MemberUserRow
+    member_messages: MemberMessageRow
     states: StateRow
     effects: JournalRow
     logs: LogRow

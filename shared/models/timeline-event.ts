@@ -34,6 +34,7 @@ const optional = {
   versionId: { type: 'string', description: 'The bot’s version that ran last.' },
   startedAt: { ...time, description: 'The begin of the last run.' },
   endedAt: time,
+  handoverId: { type: 'string', description: 'The handover during which the event came: no code handled it.' },
   queueMilliseconds: { ...milliseconds, description: 'Time from the event’s due time to the begin of the last run.' },
   milliseconds: { ...milliseconds, description: 'Duration of the last run.' },
   cpuMilliseconds: { ...milliseconds, description: 'Processor time of the last run.' },
@@ -156,6 +157,7 @@ export function toTimelineEvent(row: TimelineRow, view: TimelineView): Infer<typ
       queueMilliseconds: Math.max(0, startedAt.getTime() - availableAt.getTime()),
     }),
     ...(endedAt && { endedAt: endedAt.toISOString() }),
+    ...(row.handover_id !== null && { handoverId: row.handover_id }),
     ...durationOf(row),
     ...(last?.cpu !== undefined && { cpuMilliseconds: last.cpu }),
   }

@@ -1,5 +1,6 @@
 import { query, type Database } from './database.ts'
 import type { AccountRow, Role, TokenRow } from '../models/tables.ts'
+import { releaseHandovers } from './handovers.ts'
 import type { ShownToken } from './tokens.ts'
 
 export async function findToken(db: Database, hash: Buffer): Promise<TokenRow | undefined> {
@@ -72,6 +73,7 @@ export async function updateAccountFields(
 
 /** Deletes an account with its memberships, tokens and preferences. */
 export async function deleteAccountRow(transaction: Database, id: string): Promise<void> {
+  await releaseHandovers(transaction, id)
   await transaction('accounts').where({ id }).delete()
 }
 

@@ -44,6 +44,8 @@ export interface ClaimedEvent extends EventRow {
   message_tags: Record<string, string> | null
   conversation_tags: Record<string, string> | null
   user_tags: Record<string, string> | null
+  /** The handover in progress in the conversation; null while the bot answers. */
+  conversation_handover_id: string | null
   states: StoredState[] | null
   /** Whether further events wait in the mailbox. */
   more: boolean
@@ -79,7 +81,8 @@ export async function claimNextEvents(db: Database, mailboxes: string[]): Promis
        bots.definition #> '{subscriptions,events}' as subscriptions, ${withoutWaiting},
        messages.type as message_type, messages.payload as message_payload,
        messages.metadata as message_metadata, messages.tags as message_tags,
-       conversations.tags as conversation_tags, users.tags as user_tags,
+       conversations.tags as conversation_tags,
+       conversations.handover_id as conversation_handover_id, users.tags as user_tags,
        (
          select jsonb_agg(jsonb_build_object('type', type, 'name', name, 'payload', payload))
          from (values

@@ -1,6 +1,7 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { DescribedMemberRow } from '../models/member.ts'
 import type { Database } from './database.ts'
+import { releaseHandovers } from './handovers.ts'
 import type { Role } from '../models/tables.ts'
 
 /** One page of a workspace's members, newest first. */
@@ -67,6 +68,7 @@ export async function lockSoleOwnerships(
  */
 export async function deleteMember(transaction: Database, workspaceId: string, accountId: string): Promise<void> {
   await transaction('members').where({ workspace_id: workspaceId, account_id: accountId }).delete()
+  await releaseHandovers(transaction, accountId, workspaceId)
   // The lock waits for transactions that make the account a member elsewhere, so that their rows are seen.
   await transaction('accounts').where({ id: accountId }).forUpdate().first('id')
   await transaction('accounts')

@@ -7,7 +7,14 @@ import {
   incomingMessageStages,
   turnEndStage,
 } from '#shared/models/bot-code.ts'
-import { actionTriggered, chatCustom, messageCreated, register, toRuntimeEvent } from '#shared/models/event.ts'
+import {
+  actionTriggered,
+  chatCustom,
+  handoverEnded,
+  messageCreated,
+  register,
+  toRuntimeEvent,
+} from '#shared/models/event.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { BotCode } from '../execution/bundles.ts'
 import { toEventObject } from '../execution/event-object.ts'
@@ -28,17 +35,20 @@ export async function botCall(context: Context, event: ClaimedEvent, code: BotCo
   }
   if (event.type === register) return registerCall(event, code)
   const isOwn = isOwnEvent(event)
-  if (!isWanted(event) && event.subscriptions && !Object.hasOwn(event.subscriptions, event.type)) return undefined
+  const isSubscribed = !event.subscriptions || Object.hasOwn(event.subscriptions, event.type)
+  if (!isSubscribed && (code.bundle.kind === 'sdk' || !isWanted(event))) return undefined
   if (code.bundle.kind === 'sdk') return sdkEventCall(context, event, code)
   const isDeclared = (stage: string) => code.hooks.includes(stage)
   const incoming = event.type === messageCreated ? incomingMessageStages : incomingEventStages
-  const stages = isOwn ? [] : incoming.filter(isDeclared)
+  // Flows continue after a handover without a subscription to its end; hooks need one.
+  const isForFlows = isOwn || (event.type === handoverEnded && !isSubscribed)
+  const stages = isForFlows ? [] : incoming.filter(isDeclared)
   const atEnd = isDeclared(turnEndStage)
   const { flows } = code
   const flow = flows && (await flowTask(context, event, { ...code, flows }))
-  if (flow && !isOwn && isHandedOver(flow)) return undefined
+  if (flow && flow.cause !== 'resume' && !isOwn && isHandedOver(flow)) return undefined
   const concerns = flow !== undefined && concernsFlows(flow)
-  if (!concerns && (isOwn || (stages.length === 0 && !atEnd))) return undefined
+  if (!concerns && (isForFlows || (stages.length === 0 && !atEnd))) return undefined
   const ending = {
     ...(flow && isDeclared(conversationEndStage) && { atFlowEnd: conversationEndStage }),
     ...(atEnd && { finally: turnEndStage }),

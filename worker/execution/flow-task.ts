@@ -12,6 +12,7 @@ import {
   flowResumed,
   flowScheduled,
   flowStarted,
+  handoverEnded,
   messageCreated,
 } from '#shared/models/event.ts'
 import { flowStateName, stateLimit } from '#shared/models/state.ts'
@@ -29,13 +30,16 @@ export async function flowTask(
   { versionId, flows, retry }: BotCode & { flows: FlowSummary },
 ): Promise<FlowTask> {
   const { payload } = event
+  const cause = causeOf(event)
+  const position = renamedPosition(positionOf(event), flows.renamed) ?? null
   return {
     version: versionId,
-    position: renamedPosition(positionOf(event), flows.renamed) ?? null,
-    cause: causeOf(event),
+    position,
+    cause,
     ...(event.type === flowDue && { waitOf: payload['waitOf'] as string }),
     ...(event.type === flowStarted && { start: payload as unknown as NonNullable<FlowTask['start']> }),
-    triggers: flows.triggers
+    // The end of a handover continues the flow that waits for it before it may begin another one.
+    triggers: (cause === 'resume' && position ? [] : flows.triggers)
       .filter((each) => isMet(each, event))
       .map(({ flow, node, trigger }) => ({ flow, node, trigger })),
     // Only a run that was begun before has recorded any.
@@ -62,10 +66,10 @@ export function isOwnEvent({ type }: ClaimedEvent): boolean {
 
 /** Whether the event exists only because a trigger of the bot wants it: it needs no subscription. */
 export function isWanted({ type }: ClaimedEvent): boolean {
-  return flowEvents.includes(type) || type === conversationStarted || type === flowScheduled
+  return [...flowEvents, conversationStarted, flowScheduled, handoverEnded].includes(type)
 }
 
-/** Whether the conversation is with people, so that the bot rests. */
+/** Whether the flows wait for the end of a handover, so that the bot does not answer. */
 export function isHandedOver({ position }: FlowTask): boolean {
   return position?.frames.at(-1)?.waits?.for === 'handover'
 }
@@ -74,7 +78,7 @@ function causeOf({ type }: ClaimedEvent): FlowTask['cause'] {
   if (type === messageCreated) return 'message'
   if (type === flowDue) return 'due'
   if (type === flowEnded) return 'end'
-  if (type === flowResumed) return 'resume'
+  if (type === flowResumed || type === handoverEnded) return 'resume'
   return type === flowStarted ? 'start' : 'event'
 }
 

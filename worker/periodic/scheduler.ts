@@ -9,17 +9,20 @@ import { flowStateName, toState } from '#shared/models/state.ts'
 import { nextOccurrence } from '#shared/recurrence.ts'
 import type { Database } from '#shared/store/database.ts'
 import type { Due } from '#shared/store/scheduled-events.ts'
+import { announceEnd } from '#shared/messaging/handovers.ts'
+import { dueHandovers, endHandover } from '#shared/store/handovers.ts'
 import { deleteSilently, expiredStates, expireState } from '#shared/store/expired-states.ts'
 import { dueRecurringEvents, fireRecurringEvent } from '#shared/store/recurring-events.ts'
 import { dueEvents, endScheduledEvent, lockScheduledEvent, putIntoMailbox } from '#shared/store/scheduled-events.ts'
-import type { EventRow, RecurringEventRow, StateRow, WorkflowRow } from '#shared/models/tables.ts'
+import type { EventRow, HandoverRow, RecurringEventRow, StateRow, WorkflowRow } from '#shared/models/tables.ts'
 import { dueWorkflows } from '#shared/store/workflows.ts'
 import { timeOutWorkflow } from '#shared/messaging/workflow-updates.ts'
 import { isRefusal } from '#shared/queue/backlog-limit.ts'
 import { repeatedly } from './repeatedly.ts'
 
 /**
- * Runs due work: scheduled events and messages, recurring events, expired states, overdue workflows. Rows hold the
+ * Runs due work: scheduled events and messages, recurring events, expired states, overdue workflows and
+ * handovers. Rows hold the
  * times, and every worker looks for due rows. Two workers may find the same row; each acts in one statement or
  * transaction that takes effect only while the row is still due, so it takes effect once.
  *
@@ -51,6 +54,7 @@ export async function look(context: Context): Promise<void> {
   await each(context, 'recurring events', dueRecurringEvents, fire)
   await each(context, 'expired states', expiredStates, expire)
   await each(context, 'overdue workflows', dueWorkflows, timeOut)
+  await each(context, 'overdue handovers', dueHandovers, expireHandover)
 }
 
 async function each<Row extends { bot_id: string }>(
@@ -166,4 +170,9 @@ async function timeOut(context: Context, { bot_id: botId, id }: WorkflowRow): Pr
     db.transaction((transaction) => timeOutWorkflow(transaction, botId, id)),
   )
   for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox, botId)
+}
+
+async function expireHandover(context: Context, { bot_id: botId, id }: HandoverRow): Promise<void> {
+  const end = await context.db.transaction((transaction) => endHandover(transaction, { botId, id, status: 'expired' }))
+  if (end) await announceEnd(context, end)
 }

@@ -19,6 +19,7 @@ import {
   now,
   parse,
   record,
+  sliceText,
   stringify,
   toNumber,
 } from '../primordials.ts'
@@ -50,6 +51,9 @@ export type Step =
   | { kind: 'jump'; flow: string }
   | { kind: 'wait' }
   | { kind: 'end' }
+
+/** The longest title that a handover accepts, in characters. */
+const maxTitle = 200
 
 const next: Step = { kind: 'next' }
 
@@ -237,7 +241,7 @@ type Method = (input: object) => Promise<unknown>
 
 function call(
   client: Client,
-  operation: 'createMessage' | 'callAction' | 'createEvent' | 'searchFiles',
+  operation: 'createMessage' | 'callAction' | 'createEvent' | 'searchFiles' | 'handover',
   input: object,
 ) {
   return ((client as Record<string, Method>)[operation] as Method)(input)
@@ -441,6 +445,7 @@ async function handOver(flowRun: FlowRun, frame: FlowFrame, card: Card, reason: 
   const { userId } = flowRun.pipeline.run.shared.event
   const conversationId = conversationOf(flowRun, 'so the card can hand none over')
   const { client } = await openCalls(flowRun, frame, card)
+  await call(client, 'handover', { conversationId, ...(reason !== '' && { title: sliceText(reason, 0, maxTitle) }) })
   const place = { conversationId, flow: frame.flow, node: frame.node }
   const payload = { ...place, ...(reason !== '' && { reason }), ...(typeof userId === 'string' && { userId }) }
   await call(client, 'createEvent', { type: 'handover_started', payload })

@@ -166,10 +166,12 @@ function warnOfRemoved({ pipeline }: FlowRun, { flow, node }: FlowFrame): void {
   pipeline.logger.warn(`The conversation stood at ${flow}/${node}, which this version does not have: flow main begins`)
 }
 
-/** People have handed the conversation back. */
+/** People have handed the conversation back. The end of another wait may have come while the bot did not run. */
 async function resumeAfterHandover(flowRun: FlowRun): Promise<FlowResult['position']> {
   const frame = topFrame(flowRun)
-  if (frame?.waits?.for !== 'handover') return undefined
+  if (frame?.waits === undefined) return undefined
+  const { waits } = frame
+  if (waits.for !== 'handover') return waits.until !== null && waits.until <= now() ? endWait(flowRun) : undefined
   delete frame.waits
   const node = nodeOf(flowRun.flows[frame.flow] ?? noFlow, frame.node)
   const card = node && node.cards[indexOfCard(node, frame.card)]
@@ -179,10 +181,16 @@ async function resumeAfterHandover(flowRun: FlowRun): Promise<FlowResult['positi
 
 /** The end of a wait. An older one, whose conversation has gone on meanwhile, has no effect. */
 async function due(flowRun: FlowRun): Promise<FlowResult['position']> {
-  const { task, position, flows } = flowRun
-  const frame = topFrame(flowRun)
-  if (frame?.waits === undefined || position.event !== task.waitOf || frame.waits.for === 'handover') return undefined
-  const { waits } = frame
+  const { task, position } = flowRun
+  const waits = topFrame(flowRun)?.waits
+  if (waits === undefined || position.event !== task.waitOf || waits.for === 'handover') return undefined
+  return endWait(flowRun)
+}
+
+async function endWait(flowRun: FlowRun): Promise<FlowResult['position']> {
+  const { flows } = flowRun
+  const frame = topFrame(flowRun)!
+  const waits = frame.waits!
   delete frame.waits
   if (waits.for === 'time') return continueAt(flowRun, { after: true })
   const to = flows[frame.flow]?.timeout?.to

@@ -1,7 +1,12 @@
+import { announceEnd, noHandover } from '../../messaging/handovers.ts'
 import { closedObject } from '../../schema.ts'
-import { flowResumed } from '../../models/event.ts'
+import { flowResumed, toRuntimeEvent } from '../../models/event.ts'
+import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
+import { endHandover, findHandoverInProgress, type HandoverEnd } from '../../store/handovers.ts'
 import { createFlowEvent, flowEventOutput } from './flow-events.ts'
+import { noConversation } from './not-found.ts'
+import { findScopedConversation } from '../../store/runtime-conversations.ts'
 
 export const resumeFlow = operation({
   name: 'resumeFlow',
@@ -18,6 +23,21 @@ export const resumeFlow = operation({
   output: flowEventOutput,
 
   async handle(context, input) {
-    return createFlowEvent(context, input, { ...input, type: flowResumed, payload: {} })
+    const { db, caller } = context
+    const { botId, installation } = caller
+    const { conversationId } = input
+    if (!(await findScopedConversation(db, caller, conversationId))) throw noConversation(conversationId)
+    const inProgress = await findHandoverInProgress(db, botId, conversationId)
+    // Without a handover, as in conversations that an older version handed over, only the flows continue.
+    if (!inProgress) return createFlowEvent(context, input, { ...input, type: flowResumed, payload: {} })
+    const { id } = inProgress
+    let end: HandoverEnd | undefined
+    const event = await once(context, input, async (on) => {
+      end = await on.transaction((transaction) => endHandover(transaction, { botId, id, status: 'resolved' }))
+      if (!end) throw noHandover(id)
+      return toRuntimeEvent(end.event, installation)
+    })
+    if (end) await announceEnd(context, end)
+    return { event }
   },
 })

@@ -1,0 +1,59 @@
+import { closedObject } from '../../schema.ts'
+import { ApiError } from '../../errors.ts'
+import {
+  announceEntrance,
+  conversationOfBot,
+  describeHandover,
+  enterAsMember,
+  noHandover,
+} from '../../messaging/handovers.ts'
+import { handover } from '../../models/handover.ts'
+import { operation } from '../../rpc/operation.ts'
+import { findRole } from '../../store/accounts.ts'
+import { assignHandover as assignInStore, findHandover, lockConversation } from '../../store/handovers.ts'
+import { findOwnBot } from './find-version.ts'
+
+export const assignHandover = operation({
+  name: 'assignHandover',
+  description: 'Assigns a handover to a member, or makes it pending again.',
+  method: 'PUT',
+  path: '/v1/admin/bots/{botId}/handovers/{id}/member',
+  access: 'developer',
+  stability: 'experimental',
+  errors: ['ResourceNotFound', 'ReferenceNotFound', 'RelationConflict'],
+  auditedFields: ['memberId'],
+  input: closedObject({
+    botId: { type: 'string' },
+    id: { type: 'string' },
+    memberId: { type: 'string', nullable: true, description: 'The account of a member; null: no member.' },
+  }),
+  output: closedObject({ handover }),
+
+  async handle(context, { botId, id, memberId }) {
+    const { db, caller } = context
+    await findOwnBot(context, botId)
+    const entrance = await db.transaction(async (transaction) => {
+      const found = await findHandover(transaction, botId, id)
+      if (!found) throw noHandover(id)
+      if (memberId !== null && !(await mayAnswer(transaction, caller.workspaceId, memberId))) {
+        throw new ApiError('ReferenceNotFound', `Member '${memberId}' not found, or the member's role may not answer`)
+      }
+      const { conversation_id: conversationId } = found
+      await lockConversation(transaction, botId, conversationId)
+      if (!(await assignInStore(transaction, { botId, id }, { accountId: memberId }))) throw hasEnded(id)
+      if (memberId === null) return undefined
+      return enterAsMember(transaction, await conversationOfBot(transaction, botId, conversationId), memberId)
+    })
+    if (entrance) await announceEntrance(context, entrance)
+    return { handover: await describeHandover(context, botId, id) }
+  },
+})
+
+async function mayAnswer(db: Parameters<typeof findRole>[0], workspaceId: string, accountId: string) {
+  const role = await findRole(db, workspaceId, accountId)
+  return role !== undefined && role !== 'viewer'
+}
+
+export function hasEnded(id: string): ApiError {
+  return new ApiError('RelationConflict', `Handover '${id}' has ended`)
+}

@@ -1,0 +1,64 @@
+import type { BotContext } from '../../rpc/caller.ts'
+import { closedObject } from '../../schema.ts'
+import { announceMessage, prepareMessage, storeMessage } from '../../messaging/create-message.ts'
+import {
+  announceEntrance,
+  conversationOfBot,
+  enterAsMember,
+  handoverInProgress,
+  noConversation,
+} from '../../messaging/handovers.ts'
+import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
+import { operation } from '../../rpc/operation.ts'
+import { findHandover, insertMemberMessage, lockConversation, recordReply } from '../../store/handovers.ts'
+import { findOwnBot } from './find-version.ts'
+import { takenBy } from './takeOverConversation.ts'
+
+export const replyInConversation = operation({
+  name: 'replyInConversation',
+  description:
+    'Sends a message of the caller in a conversation that is handed over to the caller. Users of the chats see the ' +
+    'member’s name and picture; through other integrations the message is the bot’s.',
+  method: 'POST',
+  path: '/v1/admin/bots/{botId}/conversations/{conversationId}/messages',
+  access: 'developer',
+  stability: 'experimental',
+  errors: ['ResourceNotFound', 'RelationConflict'],
+  status: 201,
+  input: closedObject({
+    botId: { type: 'string' },
+    conversationId: { type: 'string' },
+    type: { type: 'string', minLength: 1, maxLength: 200 },
+    payload: { type: 'object' },
+  }),
+  output: closedObject({ message: runtimeMessage }),
+
+  async handle(context, { botId, conversationId, type, payload }) {
+    const { db, caller } = context
+    const { accountId } = caller
+    await findOwnBot(context, botId)
+    const asBot: BotContext = { ...context, caller: { kind: 'bot', botId } }
+    const conversation = await conversationOfBot(db, botId, conversationId)
+    const ready = await prepareMessage(asBot, { conversationId, type, payload })
+    const { row, entrance } = await db.transaction(async (transaction) => {
+      await lockConversation(transaction, botId, conversationId)
+      const id = await handoverInProgress(transaction, botId, conversationId)
+      if (!(await recordReply(transaction, { botId, id, accountId }))) {
+        throw takenBy(await findHandover(transaction, botId, id))
+      }
+      const entrance = await enterAsMember(transaction, conversation, accountId)
+      const { message } = ready
+      const row = await storeMessage(transaction, {
+        ...ready,
+        message: { ...message, userId: entrance.userId },
+      } as typeof ready)
+      if (!row) throw noConversation(conversationId)
+      const written = { message_id: row.id, handover_id: id, account_id: accountId, name: entrance.name }
+      await insertMemberMessage(transaction, written)
+      return { row, entrance }
+    })
+    await announceEntrance(context, entrance)
+    await announceMessage(asBot, row)
+    return { message: toRuntimeMessage(row, asBot.caller) }
+  },
+})

@@ -1,0 +1,29 @@
+import { closedObject } from '../../schema.ts'
+import { announceEnd, describeHandover, noHandover } from '../../messaging/handovers.ts'
+import { handover } from '../../models/handover.ts'
+import { operation } from '../../rpc/operation.ts'
+import { endHandover, findHandover } from '../../store/handovers.ts'
+import { hasEnded } from './assignHandover.ts'
+import { findOwnBot } from './find-version.ts'
+
+export const resolveHandover = operation({
+  name: 'resolveHandover',
+  description: 'Hands the conversation of a handover back to the bot, which receives `handover_ended`.',
+  method: 'POST',
+  path: '/v1/admin/bots/{botId}/handovers/{id}/resolve',
+  access: 'developer',
+  stability: 'experimental',
+  errors: ['ResourceNotFound', 'RelationConflict'],
+  input: closedObject({ botId: { type: 'string' }, id: { type: 'string' } }),
+  output: closedObject({ handover }),
+
+  async handle(context, { botId, id }) {
+    const { db } = context
+    await findOwnBot(context, botId)
+    if (!(await findHandover(db, botId, id))) throw noHandover(id)
+    const end = await db.transaction((transaction) => endHandover(transaction, { botId, id, status: 'resolved' }))
+    if (!end) throw hasEnded(id)
+    await announceEnd(context, end)
+    return { handover: await describeHandover(context, botId, id) }
+  },
+})

@@ -1,0 +1,53 @@
+import { ApiError } from '../../errors.ts'
+import { closedObject } from '../../schema.ts'
+import {
+  announceEntrance,
+  conversationOfBot,
+  describeHandover,
+  enterAsMember,
+  noConversation,
+  type MemberEntrance,
+} from '../../messaging/handovers.ts'
+import { handover, type HandoverView } from '../../models/handover.ts'
+import { operation } from '../../rpc/operation.ts'
+import { assignHandover, beginHandover, findHandover } from '../../store/handovers.ts'
+import { findOwnBot } from './find-version.ts'
+
+export const takeOverConversation = operation({
+  name: 'takeOverConversation',
+  description:
+    'Hands a conversation over to the caller, or assigns the caller a handover that no member answers yet. Of two ' +
+    'members who take it at once, one gets it.',
+  method: 'POST',
+  path: '/v1/admin/bots/{botId}/conversations/{conversationId}/handover',
+  access: 'developer',
+  stability: 'experimental',
+  errors: ['ResourceNotFound', 'RelationConflict'],
+  input: closedObject({ botId: { type: 'string' }, conversationId: { type: 'string' } }),
+  output: closedObject({ handover }),
+
+  async handle(context, { botId, conversationId }) {
+    const { db, caller } = context
+    const { accountId } = caller
+    await findOwnBot(context, botId)
+    const taken = await db.transaction(async (transaction): Promise<{ id: string; entrance: MemberEntrance }> => {
+      const conversation = await conversationOfBot(transaction, botId, conversationId)
+      const given = { botId, conversationId, requestedBy: 'member', accountId } as const
+      const begun = await beginHandover(transaction, given)
+      if (!begun) throw noConversation(conversationId)
+      const { id, isNew } = begun
+      if (!isNew && !(await assignHandover(transaction, { botId, id }, { accountId, from: null }))) {
+        const current = await findHandover(transaction, botId, id)
+        if (current?.account_id !== accountId) throw takenBy(current)
+      }
+      return { id, entrance: await enterAsMember(transaction, conversation, accountId) }
+    })
+    await announceEntrance(context, taken.entrance)
+    return { handover: await describeHandover(context, botId, taken.id) }
+  },
+})
+
+export function takenBy(current: HandoverView | undefined): ApiError {
+  const name = current?.account_name
+  return new ApiError('RelationConflict', `${name ? `Member '${name}'` : 'No member'} answers in this conversation`)
+}

@@ -1,0 +1,38 @@
+import { once } from '../../rpc/journal.ts'
+import { closedObject } from '../../schema.ts'
+import { announceEnd, describeHandover, handoverInProgress, noHandover } from '../../messaging/handovers.ts'
+import { handover } from '../../models/handover.ts'
+import { operation } from '../../rpc/operation.ts'
+import { endHandover as endInStore } from '../../store/handovers.ts'
+import { findScopedConversation } from '../../store/runtime-conversations.ts'
+import { noConversation } from './not-found.ts'
+
+export const endHandover = operation({
+  name: 'endHandover',
+  description:
+    'Hands a conversation back to the bot. Events that came during the handover stay ignored; the bot receives ' +
+    '`handover_ended`, and its flows continue.',
+  method: 'DELETE',
+  path: '/v1/chat/conversations/{conversationId}/handover',
+  access: 'bot',
+  stability: 'experimental',
+  input: closedObject({ conversationId: { type: 'string' } }),
+  output: closedObject({ handover }),
+
+  async handle(context, input) {
+    const { caller } = context
+    const { botId } = caller
+    const { conversationId } = input
+    const end = await once(context, input, (db) =>
+      db.transaction(async (transaction) => {
+        if (!(await findScopedConversation(transaction, caller, conversationId))) throw noConversation(conversationId)
+        const id = await handoverInProgress(transaction, botId, conversationId)
+        const end = await endInStore(transaction, { botId, id, status: 'resolved' })
+        if (!end) throw noHandover(id)
+        return end
+      }),
+    )
+    await announceEnd(context, end)
+    return { handover: await describeHandover(context, botId, end.handover.id) }
+  },
+})

@@ -1,0 +1,53 @@
+import { once } from '../../rpc/journal.ts'
+import { closedObject } from '../../schema.ts'
+import { describeHandover } from '../../messaging/handovers.ts'
+import { handover as handoverSchema, handoverDescription, handoverTitle } from '../../models/handover.ts'
+import { operation } from '../../rpc/operation.ts'
+import { beginHandover } from '../../store/handovers.ts'
+import { findScopedConversation } from '../../store/runtime-conversations.ts'
+import { noConversation } from './not-found.ts'
+
+/** Upper bound of the time until a handover ends by itself: 30 days. */
+const maxSeconds = 30 * 24 * 3600
+
+export const handover = operation({
+  name: 'handover',
+  description:
+    'Hands a conversation over to people: hooks and flows of the bot do not run for its events until a member or ' +
+    'endHandover hands it back, or the time is over. The run that calls it goes on to its end. A conversation that ' +
+    'is handed over already keeps its handover.',
+  method: 'POST',
+  path: '/v1/chat/conversations/{conversationId}/handover',
+  access: 'bot',
+  stability: 'experimental',
+  input: closedObject(
+    { conversationId: { type: 'string' } },
+    {
+      title: { ...handoverTitle, description: 'The reason, as members see it in their list.' },
+      description: handoverDescription,
+      expiresInSeconds: {
+        type: 'integer',
+        minimum: 1,
+        maximum: maxSeconds,
+        description: 'The time after which it ends by itself; absent: never.',
+      },
+    },
+  ),
+  output: closedObject({ handover: handoverSchema }),
+
+  async handle(context, input) {
+    const { caller } = context
+    const { conversationId } = input
+    const eventId = caller.execution?.eventId
+    const { id } = await once(context, input, (db) =>
+      db.transaction(async (transaction) => {
+        if (!(await findScopedConversation(transaction, caller, conversationId))) throw noConversation(conversationId)
+        const given = { ...input, botId: caller.botId, requestedBy: 'bot', eventId } as const
+        const begun = await beginHandover(transaction, given)
+        if (!begun) throw noConversation(conversationId)
+        return begun
+      }),
+    )
+    return { handover: await describeHandover(context, caller.botId, id) }
+  },
+})

@@ -1,0 +1,270 @@
+import { newId } from '../ids.ts'
+import { actionTriggered, handoverEnded } from '../models/event.ts'
+import type { HandoverView } from '../models/handover.ts'
+import type { ConversationRow, EventRow, HandoverRow, HandoverStatus } from '../models/tables.ts'
+import { query, type Database } from './database.ts'
+import { insertConversationEvent } from './events.ts'
+import type { ClaimedEvent } from './mailboxes.ts'
+import { page, toPage, type Page, type PageRequest } from './pagination.ts'
+import type { Due } from './scheduled-events.ts'
+
+/**
+ * A handover gives a conversation to people. It is a row, and the conversation's row names it while it is in progress:
+ * a run reads the name with its event, so the switch costs no further statement. Transactions that lock both rows lock
+ * the conversation first.
+ */
+
+export interface NewHandover {
+  botId: string
+  conversationId: string
+  title?: string | undefined
+  description?: string | undefined
+  requestedBy: HandoverRow['requested_by']
+  /** The event whose run begins it. */
+  eventId?: string | undefined
+  /** The member who answers from the beginning. */
+  accountId?: string | undefined
+  expiresInSeconds?: number | undefined
+}
+
+/**
+ * Begins a handover, in a transaction. A conversation that is handed over already keeps its handover.
+ *
+ * @returns the handover in progress; undefined when the bot has no such conversation
+ */
+export async function beginHandover(
+  transaction: Database,
+  given: NewHandover,
+): Promise<{ id: string; isNew: boolean } | undefined> {
+  const { botId, conversationId } = given
+  const conversation = await lockConversation(transaction, botId, conversationId)
+  if (!conversation) return undefined
+  if (conversation.handover_id !== null) return { id: conversation.handover_id, isNew: false }
+  const id = newId('handover')
+  await query(
+    transaction,
+    `with begun as (
+       insert into handovers (id, bot_id, conversation_id, status, title, description, requested_by, event_id, account_id,
+         created_at, assigned_at, expires_at)
+       select :id, :botId, :conversationId, case when :accountId::text is null then 'pending' else 'assigned' end, :title,
+         :description, :requestedBy, :eventId, :accountId, clock_timestamp(),
+         case when :accountId::text is null then null else clock_timestamp() end,
+         clock_timestamp() + :expiresInSeconds::double precision * interval '1 second'
+       returning conversation_id
+     )
+     update conversations set handover_id = :id where id = (select conversation_id from begun)`,
+    {
+      id,
+      botId,
+      conversationId,
+      title: given.title ?? null,
+      description: given.description ?? null,
+      requestedBy: given.requestedBy,
+      eventId: given.eventId ?? null,
+      accountId: given.accountId ?? null,
+      expiresInSeconds: given.expiresInSeconds ?? null,
+    },
+  )
+  return { id, isNew: true }
+}
+
+/** Locks a conversation until the transaction ends. Undefined when the bot has no such conversation. */
+export async function lockConversation(
+  transaction: Database,
+  botId: string,
+  id: string,
+): Promise<Pick<ConversationRow, 'handover_id'> | undefined> {
+  const [row] = await query<Pick<ConversationRow, 'handover_id'>>(
+    transaction,
+    `select handover_id from conversations where id = :id and bot_id = :botId for no key update`,
+    { botId, id },
+  )
+  return row
+}
+
+/** The end of a handover. */
+export interface HandoverEnd {
+  handover: HandoverRow
+  /** The event by which the bot learns of it. */
+  event: EventRow
+  /** The events that waited, and are now ignored. */
+  ignoredEvents: string[]
+}
+
+/**
+ * Ends a handover, in a transaction, and stores the event by which the bot learns of it. Events that wait came during the
+ * handover: no code will handle them. Undefined when the handover is not in progress.
+ */
+export async function endHandover(
+  transaction: Database,
+  { botId, id, status }: { botId: string; id: string; status: 'resolved' | 'expired' },
+): Promise<HandoverEnd | undefined> {
+  const found = await findHandover(transaction, botId, id)
+  if (!found) return undefined
+  await lockConversation(transaction, botId, found.conversation_id)
+  const [handover] = await query<HandoverRow>(
+    transaction,
+    `with ended as (
+       update handovers set status = :status, ended_at = clock_timestamp()
+       where id = :id and bot_id = :botId and ended_at is null
+       returning *
+     ), conversation as (
+       update conversations set handover_id = null where id = (select conversation_id from ended)
+     )
+     select * from ended`,
+    { botId, id, status },
+  )
+  if (!handover) return undefined
+  const conversationId = handover.conversation_id
+  const ignored = await query<{ id: string }>(
+    transaction,
+    // An event with an attempt belongs to a run that began before the handover.
+    `update events set status = 'ignored', handover_id = :id, ended_at = clock_timestamp()
+     where mailbox = :conversationId and status = 'pending' and attempt = 0 and installation_id is null
+       and type <> '${actionTriggered}'
+     returning id`,
+    { id, conversationId },
+  )
+  const payload = { handoverId: id, status }
+  const given = { id: newId('evt'), botId, conversationId, type: handoverEnded, payload }
+  const event = await insertConversationEvent(transaction, given)
+  if (!event) throw new Error('The conversation of a handover was not found')
+  return { handover, event, ignoredEvents: ignored.map((event) => event.id) }
+}
+
+/**
+ * The handover because of which no code handles a claimed event. The run of the event that began the handover goes on
+ * when it is repeated. The caller of an action waits for its result, so actions run.
+ */
+export async function withholdingHandover(
+  db: Database,
+  event: Pick<ClaimedEvent, 'id' | 'attempt' | 'type' | 'installation_id' | 'conversation_handover_id'>,
+): Promise<string | undefined> {
+  const handoverId = event.conversation_handover_id
+  if (handoverId === null || event.installation_id !== null || event.type === actionTriggered) return undefined
+  if (event.attempt === 1) return handoverId
+  const [began] = await query(db, `select from handovers where id = :handoverId and event_id = :eventId`, {
+    handoverId,
+    eventId: event.id,
+  })
+  return began ? undefined : handoverId
+}
+
+const view = `select handovers.*, accounts.name as account_name, accounts.picture_url as account_picture_url,
+  conversations.owner_id as user_id, users.name as user_name, installations.integration, conversations.channel
+  from handovers join conversations on conversations.id = conversation_id
+  join installations on installations.id = conversations.installation_id
+  left join accounts on accounts.id = account_id left join users on users.id = conversations.owner_id`
+
+/** A handover of a bot, with the names of its member and its user. */
+export async function findHandover(db: Database, botId: string, id: string): Promise<HandoverView | undefined> {
+  const [row] = await query<HandoverView>(db, `${view} where handovers.id = :id and handovers.bot_id = :botId`, {
+    botId,
+    id,
+  })
+  return row
+}
+
+/** The handover in progress in a conversation of a bot. */
+export async function findHandoverInProgress(
+  db: Database,
+  botId: string,
+  conversationId: string,
+): Promise<HandoverView | undefined> {
+  const [row] = await query<HandoverView>(
+    db,
+    `${view} where handovers.conversation_id = :conversationId and handovers.bot_id = :botId and ended_at is null`,
+    { botId, conversationId },
+  )
+  return row
+}
+
+/** One page of a bot's handovers, newest first. */
+export async function pageOfHandovers(
+  db: Database,
+  {
+    botId,
+    statuses,
+    accountId,
+  }: { botId: string; statuses?: readonly HandoverStatus[]; accountId?: string | undefined },
+  request: PageRequest,
+): Promise<Page<HandoverView>> {
+  const rows: Pick<HandoverRow, 'id' | 'created_at'>[] = await db('handovers')
+    .select('id', 'created_at')
+    .where({ bot_id: botId, ...(accountId !== undefined && { account_id: accountId }) })
+    .modify((builder) => {
+      if (statuses) void builder.whereIn('status', statuses)
+      page(builder, request)
+    })
+  const found = toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+  const ids = found.rows.map(({ id }) => id)
+  const views = await query<HandoverView>(db, `${view} where handovers.id = any(:ids)`, { ids })
+  const byId = new Map(views.map((row) => [row.id, row]))
+  return { ...found, rows: ids.flatMap((id) => byId.get(id) ?? []) }
+}
+
+/**
+ * Assigns a handover in progress.
+ *
+ * @param from the accounts that it may belong to: a null stands for nobody. Of two members who claim it at once, one does
+ * @returns whether it was assigned
+ */
+export async function assignHandover(
+  db: Database,
+  where: { botId: string; id: string },
+  { accountId, from }: { accountId: string | null; from?: string | null | undefined },
+): Promise<boolean> {
+  const rows = await query(
+    db,
+    `update handovers set account_id = :accountId,
+       status = case when :accountId::text is null then 'pending' else 'assigned' end,
+       assigned_at = case when :accountId::text is null then null else clock_timestamp() end
+     where id = :id and bot_id = :botId and ended_at is null
+       and (:isFromAnyone or account_id is not distinct from :from)
+     returning id`,
+    { ...where, accountId, from: from ?? null, isFromAnyone: from === undefined },
+  )
+  return rows.length === 1
+}
+
+/** Records a member's reply. False when the handover has ended or belongs to another member. */
+export async function recordReply(
+  transaction: Database,
+  where: { botId: string; id: string; accountId: string },
+): Promise<boolean> {
+  const rows = await query(
+    transaction,
+    `update handovers set first_reply_at = coalesce(first_reply_at, clock_timestamp())
+     where id = :id and bot_id = :botId and account_id = :accountId and ended_at is null returning id`,
+    where,
+  )
+  return rows.length === 1
+}
+
+export async function insertMemberMessage(
+  transaction: Database,
+  row: { message_id: string; handover_id: string; account_id: string; name: string },
+): Promise<void> {
+  await transaction('member_messages').insert(row)
+}
+
+/** Makes the handovers pending that an account answers in bots of a workspace, or in all bots. */
+export async function releaseHandovers(db: Database, accountId: string, workspaceId?: string): Promise<void> {
+  await query(
+    db,
+    `update handovers set account_id = null, status = 'pending', assigned_at = null
+     where account_id = :accountId and ended_at is null
+       and (:workspaceId::text is null or bot_id in (select id from bots where workspace_id = :workspaceId))`,
+    { accountId, workspaceId: workspaceId ?? null },
+  )
+}
+
+/** Handovers whose time is over, oldest first. */
+export async function dueHandovers(db: Database, { limit, fullBots }: Due): Promise<HandoverRow[]> {
+  return query(
+    db,
+    `select * from handovers where ended_at is null and expires_at <= now() and bot_id <> all(:fullBots::text[])
+     order by expires_at limit :limit`,
+    { limit, fullBots },
+  )
+}

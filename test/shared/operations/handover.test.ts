@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newId } from '#shared/ids.ts'
+import { announceEnd } from '#shared/messaging/handovers.ts'
+import type { Handover } from '#shared/models/handover.ts'
+import type { HandoverRow } from '#shared/models/tables.ts'
+import { insertConversationEvent } from '#shared/store/events.ts'
+import { endHandover } from '#shared/store/handovers.ts'
+import { createChatUser, type ChatUser } from '../../support/chat-client.ts'
+import { createMember } from '../../support/members.ts'
+import { endedEvents, replies } from '../../support/outcomes.ts'
+import { openPlatform, type Platform } from '../../support/platform.ts'
+
+let platform: Platform
+beforeAll(async () => {
+  platform = await openPlatform()
+})
+afterAll(() => platform[Symbol.asyncDispose]())
+
+/** Answers each message with its text; `help` hands the conversation over, and `crash` fails once after that. */
+const code = `
+  export const retry = { attempts: 2, backoff: 1 }
+  let runs = 0
+  export const hooks = {
+    async afterIncomingMessage({ event, client }) {
+      const { conversationId, payload } = event
+      const say = (text) => client.createMessage({ conversationId, type: 'text', payload: { text } })
+      if (payload.text === 'help' || payload.text === 'crash') {
+        await client.handover({ conversationId, title: payload.text, description: 'wants a person' })
+        if (payload.text === 'crash' && ++runs === 1) throw new Error('once more')
+        return say('I fetch a person')
+      }
+      await say('bot: ' + payload.text)
+    },
+    beforeIncomingEvent({ event, logger }) { logger.info(event.type + ' ' + event.payload.status) },
+  }
+  export const actions = { ping: () => ({ pong: true }) }`
+
+interface Scene {
+  botId: string
+  user: ChatUser
+  conversationId: string
+  /** Calls an operation on the conversation as a member. */
+  asMember(member: Record<string, string>, method: string, path: string, body?: object): ReturnType<Platform['ask']>
+}
+
+async function open(): Promise<Scene> {
+  const bot = await platform.createBot(code)
+  const user = await createChatUser(bot.chatUrl)
+  const conversationId = await user.createConversation()
+  return {
+    botId: bot.id,
+    user,
+    conversationId,
+    asMember: (member, method, path, body = method === 'GET' ? undefined : {}) =>
+      platform.ask(method, `/v1/admin/bots/${bot.id}${path}`, body, member),
+  }
+}
+
+async function accountOf(member: Record<string, string>): Promise<string> {
+  return (await platform.ask('GET', '/v1/admin/account/me', undefined, member)).body.account.id
+}
+
+const text = (of: string) => ({ type: 'text', payload: { text: of } })
+
+test('a bot hands a conversation over, and receives no event of it until a program hands it back', async () => {
+  const { botId, user, conversationId } = await open()
+  const asBot = { 'x-bot-id': botId }
+  const path = `/v1/chat/conversations/${conversationId}/handover`
+  await user.send(conversationId, 'help')
+  await user.send(conversationId, 'anyone?')
+  const [, withheld] = await endedEvents(platform, botId, 2)
+  expect(await replies(platform, conversationId)).toEqual(['I fetch a person'])
+  const { handover } = (await platform.ask('GET', path, undefined, asBot)).body as { handover: Handover }
+  expect(handover).toMatchObject({
+    status: 'pending',
+    requestedBy: 'bot',
+    title: 'help',
+    description: 'wants a person',
+  })
+  expect(withheld).toMatchObject({ status: 'ignored', handover_id: handover.id })
+  const action = await platform.ask('POST', '/v1/chat/actions', { type: 'ping', input: {} }, asBot)
+  expect(action.body).toMatchObject({ output: { pong: true } })
+
+  expect((await platform.ask('DELETE', path, undefined, asBot)).body.handover).toMatchObject({ status: 'resolved' })
+  expect((await platform.ask('DELETE', path, undefined, asBot)).status).toBe(404)
+  expect((await platform.ask('GET', path, undefined, asBot)).body).toEqual({})
+  await user.send(conversationId, 'hello')
+  await endedEvents(platform, botId, 5)
+  expect(await replies(platform, conversationId)).toEqual(['I fetch a person', 'bot: hello'])
+  const lines = await platform.context.db('logs').where({ bot_id: botId }).pluck('message')
+  expect(lines).toContain('handover_ended resolved')
+})
+
+test('a run that fails after it has handed the conversation over runs again to its end', async () => {
+  const { botId, user, conversationId } = await open()
+  await user.send(conversationId, 'crash')
+  await endedEvents(platform, botId, 1)
+  expect(await replies(platform, conversationId)).toEqual(['I fetch a person'])
+  expect(await platform.context.db('handovers').where({ bot_id: botId })).toHaveLength(1)
+})
+
+test('a member takes a conversation over, answers under the own name, and hands it back', async () => {
+  const { botId, user, conversationId, asMember } = await open()
+  const ada = await createMember(platform, 'developer', platform.workspaceId)
+  const here = `/conversations/${conversationId}`
+  expect((await asMember(ada, 'POST', `${here}/messages`, text('hi'))).status).toBe(404)
+  const taken = await asMember(ada, 'POST', `${here}/handover`)
+  expect(taken.body.handover).toMatchObject({
+    status: 'assigned',
+    requestedBy: 'member',
+    member: { name: 'developer' },
+  })
+  await user.send(conversationId, 'who is there?')
+  await endedEvents(platform, botId, 1)
+  const sent = await asMember(ada, 'POST', `${here}/messages`, text('A person'))
+  expect(sent.status).toBe(201)
+  const [, message] = await user.messages(conversationId)
+  const participants = await user.ask('GET', `/conversations/${conversationId}/participants`)
+  expect(message).toMatchObject({ text: 'A person' })
+  expect(participants.body.participants).toContainEqual(
+    expect.objectContaining({ id: message?.userId, name: 'developer' }),
+  )
+  const { id } = taken.body.handover as Handover
+  const ended = await asMember(ada, 'POST', `/handovers/${id}/resolve`)
+  expect(ended.body.handover).toMatchObject({ status: 'resolved', firstReplyAt: expect.any(String) as string })
+  expect((await asMember(ada, 'POST', `/handovers/${id}/resolve`)).status).toBe(409)
+  expect((await asMember(ada, 'POST', `${here}/messages`, text('again'))).status).toBe(404)
+  await user.send(conversationId, 'hello')
+  await endedEvents(platform, botId, 3)
+  expect(await replies(platform, conversationId)).toEqual(['A person', 'bot: hello'])
+  const records = await platform.context.db('audit_records').where({ resource_id: id })
+  expect(records.map(({ operation }) => operation)).toContain('resolveHandover')
+})
+
+test('of members who take a conversation at once, one gets it, and the others may not write', async () => {
+  const { user, botId, conversationId, asMember } = await open()
+  await user.send(conversationId, 'help')
+  await endedEvents(platform, botId, 1)
+  const members = await Promise.all(
+    Array.from({ length: 8 }, () => createMember(platform, 'developer', platform.workspaceId)),
+  )
+  const here = `/conversations/${conversationId}`
+  const taken = await Promise.all(members.map((member) => asMember(member, 'POST', `${here}/handover`)))
+  expect(taken.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...Array(7).fill(409)])
+  const written = await Promise.all(members.map((member) => asMember(member, 'POST', `${here}/messages`, text('mine'))))
+  expect(written.map(({ status }) => status)).toEqual(taken.map(({ status }) => (status === 200 ? 201 : 409)))
+  expect(await replies(platform, conversationId)).toEqual(['I fetch a person', 'mine'])
+})
+
+test('events that wait when a handover ends are not handed to the bot', async () => {
+  const { botId, conversationId } = await open()
+  await platform.ask('POST', `/v1/chat/conversations/${conversationId}/handover`, {}, { 'x-bot-id': botId })
+  const [{ id }] = (await platform.context.db('handovers').where({ bot_id: botId })) as [HandoverRow]
+  // In one transaction, so that no worker sees the event before the end.
+  const end = await platform.context.db.transaction(async (transaction) => {
+    await insertConversationEvent(transaction, { id: newId('evt'), botId, conversationId, type: 'late', payload: {} })
+    return endHandover(transaction, { botId, id, status: 'resolved' })
+  })
+  await announceEnd(platform.context, end!)
+  const [late] = await endedEvents(platform, botId, 2)
+  expect(late).toMatchObject({ type: 'late', status: 'ignored', attempt: 0, handover_id: id })
+  const shown = await platform.ask('GET', `/v1/admin/bots/${botId}/events/${late!.id}`)
+  expect(shown.body.event).toMatchObject({ status: 'ignored', handoverId: id })
+})
+
+test('a handover whose member leaves the workspace is pending again', async () => {
+  const { conversationId, asMember } = await open()
+  const ada = await createMember(platform, 'developer', platform.workspaceId)
+  const eve = await createMember(platform, 'developer', platform.workspaceId)
+  const { handover } = (await asMember(ada, 'POST', `/conversations/${conversationId}/handover`)).body as {
+    handover: Handover
+  }
+  await platform.ask('DELETE', `/v1/admin/workspace-members/${handover.member!.id}`)
+  expect(
+    (await asMember(ada, 'POST', `/conversations/${conversationId}/messages`, text('still here'))).status,
+  ).not.toBe(201)
+  const listed = await asMember(eve, 'GET', '/handovers?status=open')
+  expect(listed.body.handovers).toEqual([expect.objectContaining({ id: handover.id, status: 'pending' })])
+  expect((await asMember(eve, 'POST', `/conversations/${conversationId}/handover`)).status).toBe(200)
+})
+
+test('a handover is assigned to another member, and not to a viewer', async () => {
+  const { conversationId, asMember } = await open()
+  const [ada, eve, viewer] = await Promise.all(
+    (['developer', 'developer', 'viewer'] as const).map((role) => createMember(platform, role, platform.workspaceId)),
+  )
+  const { id } = (await asMember(ada!, 'POST', `/conversations/${conversationId}/handover`)).body.handover as Handover
+  const assign = async (member: Record<string, string> | null) =>
+    asMember(ada!, 'PUT', `/handovers/${id}/member`, { memberId: member && (await accountOf(member)) })
+  expect((await assign(viewer!)).status).toBe(400)
+  expect((await asMember(viewer!, 'GET', '/handovers')).status).toBe(403)
+  expect((await assign(eve!)).body.handover.member).toMatchObject({ id: await accountOf(eve!) })
+  expect((await asMember(ada!, 'POST', `/conversations/${conversationId}/messages`, text('no'))).status).toBe(409)
+  expect((await asMember(eve!, 'POST', `/conversations/${conversationId}/messages`, text('yes'))).status).toBe(201)
+  expect((await assign(null)).body.handover).toMatchObject({ status: 'pending' })
+})
+
+test('a handover ends by itself when its time is over', async () => {
+  const { botId, user, conversationId } = await open()
+  const path = `/v1/chat/conversations/${conversationId}/handover`
+  await platform.ask('POST', path, { expiresInSeconds: 1 }, { 'x-bot-id': botId })
+  await platform.context
+    .db('handovers')
+    .where({ bot_id: botId })
+    .update({ expires_at: new Date(0) })
+  const [event] = await endedEvents(platform, botId, 1)
+  expect(event).toMatchObject({ type: 'handover_ended', payload: { status: 'expired' } })
+  await user.send(conversationId, 'hello')
+  await endedEvents(platform, botId, 2)
+  expect(await replies(platform, conversationId)).toEqual(['bot: hello'])
+})
+
+test('members of other workspaces, and keys of other bots, find no handover', async () => {
+  const { botId, conversationId, asMember } = await open()
+  const other = await open()
+  const mallory = await createMember(platform, 'owner')
+  await platform.ask('POST', `/v1/chat/conversations/${conversationId}/handover`, {}, { 'x-bot-id': botId })
+  const [row] = await platform.context.db('handovers').where({ bot_id: botId })
+  expect((await asMember(mallory, 'GET', '/handovers')).status).toBe(404)
+  expect((await asMember(mallory, 'POST', `/conversations/${conversationId}/handover`)).status).toBe(404)
+  expect((await asMember(mallory, 'POST', `/handovers/${row!.id}/resolve`)).status).toBe(404)
+  const elsewhere = await platform.ask('POST', `/v1/admin/bots/${other.botId}/handovers/${row!.id}/resolve`, {})
+  expect(elsewhere.status).toBe(404)
+  const asOther = { 'x-bot-id': other.botId }
+  for (const method of ['GET', 'POST', 'DELETE']) {
+    const { status } = await platform.ask(
+      method,
+      `/v1/chat/conversations/${conversationId}/handover`,
+      method === 'POST' ? {} : undefined,
+      asOther,
+    )
+    expect(status).toBe(404)
+  }
+})
