@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { resolve } from 'node:path'
 import type { Profile } from '../profiles.ts'
 import { failed } from '../failure.ts'
 
@@ -18,6 +19,13 @@ export interface Bp {
   readonly setsVisibility: boolean
 }
 
+/** Arguments contain secrets, and all users of the machine can list those of a process. */
+const argumentsVariable = 'ISOBOT_BP_ARGUMENTS'
+const launcher =
+  `process.argv.push(...JSON.parse(process.env.${argumentsVariable}));` +
+  `delete process.env.${argumentsVariable};` +
+  'require(process.argv[1])'
+
 const timeoutMilliseconds = 300_000
 const maxOutput = 200_000
 
@@ -33,15 +41,28 @@ export async function openBp(
   { url, token, workspaceId }: Pick<Profile, 'url' | 'token' | 'workspaceId'>,
   home: string,
 ): Promise<Bp> {
-  // Names have no handle of a workspace here, as in the publisher's own workspace.
-  const environment = { ...process.env, NO_COLOR: '1', CI: '1', BP_IS_BOTPRESS_WORKSPACE: 'true' }
+  const environment = environmentOf(process.env, {
+    BP_API_URL: url,
+    BP_TOKEN: token,
+    BP_WORKSPACE_ID: workspaceId,
+    BP_BOTPRESS_HOME: home,
+    // Names have no handle of a workspace here, as in the publisher's own workspace.
+    BP_IS_BOTPRESS_WORKSPACE: 'true',
+  })
   const start = (directory: string, args: string[]) => runScript(script, args, { directory, environment })
-  const run = (directory: string, ...args: string[]) =>
-    start(directory, [...args, '--botpress-home', home, '--confirm', '--verbose'])
-  const account = ['--token', token, '--workspace-id', workspaceId, '--api-url', url]
-  const [help, login] = await Promise.all([start(home, ['deploy', '--help']), run(home, 'login', ...account)])
+  const run = (directory: string, ...args: string[]) => start(directory, [...args, '--confirm', '--verbose'])
+  const [help, login] = await Promise.all([start(home, ['deploy', '--help']), run(home, 'login')])
   if (login.exitCode !== 0) throw failed(`bp login failed: ${problemIn(login.output)}`)
   return { run, setsVisibility: help.output.includes('--visibility') }
+}
+
+/**
+ * The environment of `bp`, which reads each option from a variable too. A variable wins over the argument, and over the
+ * `.env` of a project: the account stays the given one, and the token is in no list of processes.
+ */
+function environmentOf(own: NodeJS.ProcessEnv, options: Record<`BP_${string}`, string>): NodeJS.ProcessEnv {
+  const others = Object.entries(own).filter(([name]) => !name.startsWith('BP_'))
+  return { ...Object.fromEntries(others), NO_COLOR: '1', CI: '1', ...options }
 }
 
 /** The error in the output of a command, in one line. */
@@ -56,19 +77,22 @@ function runScript(
   args: string[],
   { directory, environment }: { directory: string; environment: NodeJS.ProcessEnv },
 ): Promise<BpOutcome> {
-  const child = spawn(process.execPath, [script, ...args], { cwd: directory, env: environment })
+  const child = spawn(process.execPath, ['--eval', launcher, resolve(script)], {
+    cwd: directory,
+    env: { ...environment, [argumentsVariable]: JSON.stringify(args) },
+  })
   child.stdin.end()
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-maxOutput)))
   }
   const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMilliseconds)
-  return new Promise((resolve, reject) => {
+  return new Promise((settle, reject) => {
     child.once('error', reject)
     // Not `close`: processes that the command has started may keep its output open.
     child.once('exit', (exitCode) => {
       clearTimeout(timer)
-      resolve({ exitCode, output })
+      settle({ exitCode, output })
     })
   })
 }

@@ -7,7 +7,7 @@ import type { Connection } from '../connection.ts'
 import { openBp, type Bp } from './bp.ts'
 import { deployProject, type Deployed, type DeployOptions } from './deploy-project.ts'
 import { findProjects, type Project } from './projects.ts'
-import { installDependencies, openSource, type Source } from './source.ts'
+import { installDependencies, missingWorkspacePackages, openSource, type Source } from './source.ts'
 
 export interface ImportOptions extends Pick<DeployOptions, 'secrets'> {
   /** The script of `bp`; otherwise that of the source's dependencies, or of the working directory's. */
@@ -100,6 +100,10 @@ async function importProject(
     bytes: 0,
     literalHosts: [],
   }))
+  if (deployed.problem !== '' && deployed.bytes === 0) {
+    const missing = await missingWorkspacePackages(project.folder)
+    if (missing !== '') return { ...deployed, problem: `${deployed.problem}; ${missing}` }
+  }
   if (bp.setsVisibility || !('uploaded' in deployed) || !deployed.uploaded) return deployed
   try {
     await publish(connection, deployed.uploaded)

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readdir, stat } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { failed, misused } from '../failure.ts'
 import { unpack } from './unpack.ts'
@@ -56,6 +57,8 @@ async function fetchPackage(name: string, folder: string): Promise<string> {
  * @returns why it failed; empty otherwise
  */
 export async function installDependencies(folder: string): Promise<string> {
+  const missing = await missingWorkspacePackages(folder)
+  if (missing !== '') return missing
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', '--prefer-offline']
   const install = run('npm', ['install', ...options], { cwd: folder, maxBuffer: 16 * 1024 * 1024 })
   return install.then(
@@ -65,4 +68,36 @@ export async function installDependencies(folder: string): Promise<string> {
         .slice(-300)
         .trim()}`,
   )
+}
+
+/**
+ * Packages that a project takes from the workspace of its author, `workspace:…`, and that are in no folder of modules above it.
+ *
+ * @returns the problem with a remedy; empty without one, and for a manifest that is no JSON
+ */
+export async function missingWorkspacePackages(folder: string): Promise<string> {
+  const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => '{}')
+  const missing = workspacePackagesIn(text).filter((name) => !isInstalled(folder, name))
+  if (missing.length === 0) return ''
+  return (
+    `package.json has packages of its author’s workspace, which are not installed here: ${missing.join(', ')}. ` +
+    'Install the dependencies of the whole workspace, by `pnpm install` for example, and import its folder'
+  )
+}
+
+function workspacePackagesIn(manifest: string): string[] {
+  try {
+    const { dependencies, devDependencies } = JSON.parse(manifest) as Record<string, Record<string, unknown> | undefined>
+    return Object.entries({ ...dependencies, ...devDependencies })
+      .filter(([, range]) => typeof range === 'string' && range.startsWith('workspace:'))
+      .map(([name]) => name)
+  } catch {
+    // `bp` reports it.
+    return []
+  }
+}
+
+function isInstalled(folder: string, name: string): boolean {
+  if (existsSync(join(folder, 'node_modules', name))) return true
+  return dirname(folder) !== folder && isInstalled(dirname(folder), name)
 }

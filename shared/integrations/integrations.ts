@@ -1,6 +1,7 @@
 import { ApiError } from '../errors.ts'
 import { UntrustedSchema } from '../code/untrusted-schema.ts'
 import { builtInIntegration, builtInOf, isChat, isWebchat, webchatIntegration } from '../models/chat-integration.ts'
+import type { ChatConfiguration } from '../models/chat-configuration.ts'
 import { anyObject } from '../models/definition.ts'
 import type { integrationDefinitionSchema } from '../models/integration.ts'
 import type { Infer } from '../schema.ts'
@@ -125,7 +126,7 @@ async function planChange(
     ? context.present.find(({ alias }) => alias === name)
     : findNamed(context.present, name)
   if (builtIn === webchatIntegration || (named && isWebchat(named))) {
-    return planWebchat(named, name, await withHiddenKey(context, named, settings))
+    return planWebchat(named, name, await withHiddenSecrets(context, named, settings))
   }
   if (builtIn && named?.integration_id !== null) {
     throw refused(
@@ -133,7 +134,7 @@ async function planChange(
       `is not '${builtInIntegration}', the alias that the chat has on every bot: install it under that one`,
     )
   }
-  if (named && !named.integration_id) return planChat(named, name, settings)
+  if (named && !named.integration_id) return planChat(named, name, await withHiddenSecrets(context, named, settings))
   const integration = await findVersionFor(context, name, settings.integrationId ?? named?.integration_id ?? undefined)
   const alias = named?.alias ?? (settings.integrationId ? name : integration.name)
   const present = named ?? context.present.find((one) => one.alias === alias)
@@ -191,18 +192,25 @@ async function findVersionFor(
 }
 
 /**
- * The settings of a web chat with its present encryption key, when the caller cannot read that: a configuration that was
- * read, changed and written back must not open the web chat.
+ * The settings of a built-in integration with its present secrets, when the caller cannot read these: a configuration that
+ * was read, changed and written back must not open a chat. The secret of a webhook stays with its address, so that it is
+ * sent to no other.
  */
-async function withHiddenKey(
+async function withHiddenSecrets(
   context: InstallationContext,
   present: InstallationRow | undefined,
   settings: InstallationSettings,
 ): Promise<InstallationSettings> {
   const { configuration } = settings
-  if (context.showsSecrets || !configuration || !present || !isWebchat(present)) return settings
-  const encryptionKey = (await readConfiguration(context, present, settings))?.['encryptionKey']
-  return encryptionKey === undefined ? settings : { ...settings, configuration: { encryptionKey, ...configuration } }
+  if (context.showsSecrets || !configuration || !present || present.integration_id !== null) return settings
+  const former: ChatConfiguration = (await readConfiguration(context, present, settings)) ?? {}
+  const { encryptionKey, webhookSecret } = former
+  const keepsWebhook = former.webhookUrl === configuration['webhookUrl']
+  const hidden = {
+    ...(encryptionKey !== undefined && { encryptionKey }),
+    ...(webhookSecret !== undefined && keepsWebhook && { webhookSecret }),
+  }
+  return { ...settings, configuration: { ...hidden, ...configuration } }
 }
 
 /** A configuration that cannot be decrypted, because the secret has changed, can still be replaced. */

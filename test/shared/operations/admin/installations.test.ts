@@ -155,6 +155,23 @@ describe('the secrets of a chat', () => {
     }
   })
 
+  test('stay when a developer writes the configuration back, that of the webhook only with its address', async () => {
+    const { id } = await createBot()
+    const developer = await createMember(platform, 'developer', platform.workspaceId)
+    const shown = await platform.ask('GET', `/v1/admin/bots/${id}`, undefined, developer)
+    const former = shown.body.bot.integrations.chat.configuration
+    expect(former).toEqual({ webhookUrl: configuration.webhookUrl })
+    await update(id, { chat: { configuration: { ...former, converse: 'secured' } } }, developer)
+    expect((await chatOf(id)).configuration).toEqual({ ...configuration, converse: 'secured' })
+
+    const webhookUrl = 'https://developer.example/'
+    await update(id, { chat: { configuration: { webhookUrl } } }, developer)
+    const { encryptionKey } = configuration
+    expect((await chatOf(id)).configuration).toEqual({ encryptionKey, webhookUrl })
+    await update(id, { chat: { configuration: { encryptionKey: 'given' } } }, developer)
+    expect((await chatOf(id)).configuration).toEqual({ encryptionKey: 'given' })
+  })
+
   test('are nowhere in the database in plain text', async () => {
     const { id, name } = await createBot()
     const everything = await dumpRows()
