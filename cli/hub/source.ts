@@ -87,7 +87,10 @@ export async function missingWorkspacePackages(folder: string): Promise<string> 
 
 function workspacePackagesIn(manifest: string): string[] {
   try {
-    const { dependencies, devDependencies } = JSON.parse(manifest) as Record<string, Record<string, unknown> | undefined>
+    const { dependencies, devDependencies } = JSON.parse(manifest) as Record<
+      string,
+      Record<string, unknown> | undefined
+    >
     return Object.entries({ ...dependencies, ...devDependencies })
       .filter(([, range]) => typeof range === 'string' && range.startsWith('workspace:'))
       .map(([name]) => name)
