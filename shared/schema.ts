@@ -72,9 +72,7 @@ const maxCharacters = 1_000_000
 function hasAtMost(limit: number, text: string): boolean {
   if (text.length <= limit) return true
   if (limit > maxCharacters || text.length > 2 * limit) return false
-  let characters = 0
-  for (const _character of text) characters += 1
-  return characters <= limit
+  return Array.from(text).length <= limit
 }
 
 const firstTime = Date.parse('0001-01-01T00:00:00Z')

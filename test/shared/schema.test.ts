@@ -11,7 +11,7 @@ test.each([
   ['👍👍👍a', false],
 ])('maxLength counts characters, not units of UTF-16: %s', (text, isValid) => {
   expect(isShort(text)).toBe(isValid)
-  if (!isValid) expect(describeErrors(isShort)).toBe('must NOT have more than 3 characters')
+  expect(describeErrors(isShort)).toBe(isValid ? '' : 'must NOT have more than 3 characters')
 })
 
 test('large texts are measured without a look at each character', () => {
