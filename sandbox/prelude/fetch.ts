@@ -27,11 +27,21 @@ export function createFetch(platform: Platform): Fetch {
     const request = new Request(input, options)
     Request.signalOf(request)?.throwIfAborted()
     const url = new URL(request.url)
+    if (url.protocol === 'data:') return fromData(request)
     return url.origin === own
       ? callPlatform(platform, request, url, { site, toError })
       : fetchOutside(platform, request, site)
   }
   return fetch
+}
+
+/** The response of a data URL, of which `fetch` needs no host. */
+function fromData(request: Request): Response {
+  const [, type, isBase64, data] = /^data:([^,]*?)(;base64)?,(.*)$/is.exec(withoutFragment(request.url)) ?? []
+  if (data === undefined || request.method !== 'GET') throw new TypeError('The data URL cannot be fetched')
+  const text = decodeURIComponent(data)
+  const headers = { 'content-type': type === '' ? 'text/plain;charset=US-ASCII' : type! }
+  return new Response(isBase64 ? decodeBase64(text) : text, { headers }, { url: request.url, redirected: false })
 }
 
 async function fetchOutside(platform: Platform, request: Request, site: CallSite): Promise<Response> {

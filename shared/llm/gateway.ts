@@ -18,6 +18,8 @@ import { stopsOf, toCall } from './to-call.ts'
 
 /** The language models of the operator's providers. */
 export interface Gateway {
+  /** The names of the providers. */
+  providers: readonly string[]
   list(): LanguageModel[]
   /**
    * Chooses the models for a call.
@@ -162,6 +164,7 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
   }
 
   return {
+    providers: providers.map(({ name }) => name),
     unrecorded: new LRUCache({ max: 10_000, ttl: unrecordedMilliseconds, ttlAutopurge: true }),
     list: () =>
       providers.flatMap(listedModels).map((model) => ({

@@ -10,7 +10,7 @@ bot.on.message('text', async ({ client, message, conversation, ctx }) => {
   // The client of the SDK is the one that they expect; their types name another version of it.
   const options = { client: client as never, __experimental_beta: true }
   const answers = await Promise.all(
-    [new Cognitive(options), new EarlierCognitive(options)].map(async (cognitive, index) => {
+    [new Cognitive(options), new EarlierCognitive(options), new Cognitive({ client })].map(async (cognitive, index) => {
       const { output, meta } = await cognitive.generateContent({
         model: 'openai:gpt-4.1-2025-04-14',
         systemPrompt: 'Be brief.',

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { HostCall, HostReply, HostStream, Json } from '#sandbox/protocol/contract.ts'
 import { outcomesPath, type CardOutcomes } from '#sandbox/protocol/flow-contract.ts'
+import { isLanguageModelAction } from '#shared/models/model-action.ts'
 import { ApiError, isUnstorable } from '#shared/errors.ts'
 import { insertCardOutcomes } from '#shared/store/journal.ts'
 import { dispatch, type Reply, type Request } from '#shared/dispatch.ts'
@@ -167,7 +168,9 @@ async function dispatchWhenUp(context: Context, request: Request): Promise<Reply
 function journalName({ name, isRecordedByInput, input }: Operation, body: Json | undefined): string {
   if (!isRecord(body)) return name
   if (isRecordedByInput) return `${name}#${hashOf(declaredFields(input, body))}`
-  return name === 'callAction' && body['type'] === 'chat:publishMessageStream' ? 'publishMessageStream' : name
+  const type = name === 'callAction' && typeof body['type'] === 'string' ? body['type'] : ''
+  if (isLanguageModelAction(type)) return `${name}#${hashOf(declaredFields(input, body))}`
+  return type === 'chat:publishMessageStream' ? 'publishMessageStream' : name
 }
 
 /** The fields that the operation gets; some clients add fields that differ from run to run. */

@@ -1,4 +1,5 @@
 import { closedObject } from '../../schema.ts'
+import { modelPreferences } from '../../files/model-preferences.ts'
 import { showFile } from '../../files/show-file.ts'
 import { file } from '../../models/file.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -15,6 +16,8 @@ export const getFile = operation({
   output: closedObject({ file }),
 
   async handle(context, { id }) {
+    const preferences = modelPreferences(context, id)
+    if (preferences) return { file: preferences }
     const row = await findFile(context.db, context.caller, id)
     if (!row) throw noFile(id)
     return { file: showFile(context, row) }

@@ -1,5 +1,6 @@
 import { closedObject } from '../../schema.ts'
 import { chatActions } from '../../messaging/chat-actions.ts'
+import { findModelAction } from '../models/model-actions.ts'
 import { findWebchatAction } from '../../messaging/webchat-actions.ts'
 import { recordAfter } from '../../rpc/journal.ts'
 import { callActionRemotely } from '../../messaging/call-action.ts'
@@ -13,7 +14,7 @@ export const callAction = operation({
   awaitsWorker: true,
   path: '/v1/chat/actions',
   access: 'bot',
-  errors: ['ReferenceNotFound', 'Runtime', 'RateLimited', 'OperationTimeout'],
+  errors: ['ReferenceNotFound', 'Runtime', 'PaymentRequired', 'RateLimited', 'OperationTimeout'],
   input: closedObject({ type: { type: 'string', minLength: 1, maxLength: 200 }, input: { type: 'object' } }),
   output: closedObject({ output: { type: 'object' }, meta: closedObject({ cached: { type: 'boolean' } }) }),
 
@@ -24,6 +25,8 @@ export const callAction = operation({
       throw new ApiError('Forbidden', `'${type}' acts as the bot: an integration cannot call it`)
     }
     if (chatAction) return { output: await chatAction(context, input), meta: { cached: false } }
+    const modelAction = await findModelAction(context, type)
+    if (modelAction) return { output: await modelAction(context, input), meta: { cached: false } }
     const output = execution
       ? await recordAfter(context, { type, input }, () => execution.callAction(type, input))
       : await callActionRemotely(context, botId, { type, input })

@@ -309,3 +309,14 @@ describe('FormData does what it does in Node', () => {
     ],
   ])
 })
+
+describe('fetch of data URLs does what it does in Node', () => {
+  testAsInNode(sandbox, [
+    [
+      'in base64',
+      `const response = await fetch('data:application/json;base64,eyJhIjoiw6QifQ=='); return [response.status, response.headers.get('content-type'), await response.json()]`,
+    ],
+    ['percent-encoded', `return (await fetch('data:text/plain;charset=utf-8,a%20b%2C%C3%A4#c')).text()`],
+    ['without a type', `return (await fetch('data:,a')).headers.get('content-type')`],
+  ])
+})
