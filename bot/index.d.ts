@@ -2366,7 +2366,7 @@ export interface Operations {
   addParticipant(input: AddParticipantInput): Promise<AddParticipantOutput>
   /**
    * Calls an action of the bot, or as `alias:action` one of an integration, and returns its output.
-   * @throws ApiError `ReferenceNotFound`, `Runtime`, `RateLimited`, `OperationTimeout`
+   * @throws ApiError `ReferenceNotFound`, `Runtime`, `PaymentRequired`, `RateLimited`, `OperationTimeout`
    */
   callAction(input: CallActionInput): Promise<CallActionOutput>
   /**
