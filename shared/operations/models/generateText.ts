@@ -1,7 +1,7 @@
 import { generateTextInput, generateTextOutput } from '../../models/language-model.ts'
 import { recordPaid } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
-import { metered } from './metered.ts'
+import { askModels } from './metered.ts'
 
 export const generateText = operation({
   name: 'generateText',
@@ -20,13 +20,6 @@ export const generateText = operation({
   output: generateTextOutput,
 
   async handle(context, input) {
-    const { models } = context
-    return recordPaid(context, input, models.unrecorded, async () => {
-      const call = { input, choice: models.choose(input), isStreamed: false, signal: context.callerGone?.() }
-      const pieces = metered(context, call)
-      let next = await pieces.next()
-      while (!next.done) next = await pieces.next()
-      return next.value
-    })
+    return recordPaid(context, input, context.models.unrecorded, () => askModels(context, input))
   },
 })

@@ -50,6 +50,15 @@ export async function* metered(
   }
 }
 
+/** Asks for a whole answer, within the budgets. @throws ApiError as `metered` */
+export async function askModels(context: BotContext, input: GenerateTextInput): Promise<GenerateTextOutput> {
+  const call = { input, choice: context.models.choose(input), isStreamed: false, signal: context.callerGone?.() }
+  const pieces = metered(context, call)
+  let next = await pieces.next()
+  while (!next.done) next = await pieces.next()
+  return next.value
+}
+
 function toCallUsage({ model, usage }: { model: string; usage: ModelUsage }): CallUsage {
   const { inputTokens, inputCost, outputTokens, outputCost } = usage
   return { model, inputTokens, outputTokens, cost: inputCost + outputCost }

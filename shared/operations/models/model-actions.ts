@@ -7,7 +7,7 @@ import type { BotContext } from '../../rpc/caller.ts'
 import { recordPaid } from '../../rpc/journal.ts'
 import { compile } from '../../schema.ts'
 import { listInstallations } from '../../store/installations.ts'
-import { metered } from './metered.ts'
+import { askModels } from './metered.ts'
 
 /** Names of the published integrations of models, which older clients call in place of the gateway. */
 const publishedNames = new Set([
@@ -44,13 +44,8 @@ const generateContent =
   async (context, given) => {
     const input: unknown = toGenerateTextInput(context, alias, given)
     if (!isGenerateTextInput(input)) throw invalidInput(type, isGenerateTextInput)
-    const { models, caller } = context
-    const answer = await recordPaid(context, { type, input }, models.unrecorded, async () => {
-      const choice = models.choose(input)
-      return metered(context, { input, choice }, () =>
-        models.generate({ botId: caller.botId, input, choice, signal: context.callerGone?.() }),
-      )
-    })
+    const { models } = context
+    const answer = await recordPaid(context, { type, input }, models.unrecorded, () => askModels(context, input))
     return toContent(answer)
   }
 
