@@ -2,7 +2,7 @@ import { authorise, type Caller } from './rpc/caller.ts'
 import type { Context } from './context.ts'
 import { ApiError } from './errors.ts'
 import { dispatchOnce } from './rpc/idempotency.ts'
-import { collectLines, toLineStream, type LineStream } from './rpc/line-stream.ts'
+import { collectLines, leaveUnread, toLineStream, type LineStream } from './rpc/line-stream.ts'
 import type { Operation } from './rpc/operation.ts'
 import { findOperation, type PathParameters } from './router.ts'
 
@@ -51,9 +51,12 @@ export interface Reply {
 
 /** Answers one request of any entry point. Never throws: errors become replies. */
 export async function dispatch(context: Context, request: Request): Promise<Reply> {
+  let work: Promise<Reply> | undefined
   try {
-    return await context.dependencies.database.failFast(() => carryOut(context, request))
+    return await context.dependencies.database.failFast(() => (work = carryOut(context, request)))
   } catch (cause) {
+    // A stream that begins after the refusal has no reader.
+    work?.then(({ stream }) => stream && leaveUnread(stream)).catch(() => {})
     const error = ApiError.from(cause)
     logFailure(context, error, { method: request.method, path: request.path })
     return toReply(error)
@@ -87,7 +90,13 @@ async function carryOut(context: Context, request: Request): Promise<Reply> {
 function collected(operation: Operation): Operation {
   return {
     ...operation,
-    call: async (context, input) => collectLines((await operation.call(context, input)) as LineStream),
+    async call(context, input) {
+      const lines = await collectLines((await operation.call(context, input)) as LineStream)
+      const { error } = (lines.at(-1) ?? {}) as { error?: unknown }
+      // The key of a request that fails can be used again.
+      if (typeof error === 'string') throw new ApiError('Runtime', error)
+      return lines
+    },
   }
 }
 

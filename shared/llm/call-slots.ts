@@ -30,7 +30,7 @@ export class CallSlots {
   /**
    * Resolves when the bot has a slot.
    *
-   * @returns a function that gives the slot back
+   * @returns a function that gives the slot back, once
    * @throws Error when too many calls of the bot wait already; the reason of the signal when it is aborted before
    */
   async take(botId: string, signal: AbortSignal): Promise<() => void> {
@@ -38,7 +38,11 @@ export class CallSlots {
     if (this.#isFree(botId)) this.#enter(botId)
     else if (this.#waitingOf(botId) < waitingForEachSlot * this.#maxOfBot) await this.#turn(botId, signal)
     else throw new Error('Too many calls of the bot wait')
-    return () => this.#leave(botId)
+    let isTaken = true
+    return () => {
+      if (isTaken) this.#leave(botId)
+      isTaken = false
+    }
   }
 
   #waitingOf(botId: string): number {

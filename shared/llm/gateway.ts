@@ -82,9 +82,11 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
     const { model, slots } = open.get(candidate.provider.name)!
     const { name } = candidate.provider
     const options = toCall(call.input, candidate.provider)
-    const leave = await slots.take(call.botId, signal).catch((cause: unknown) => {
+    const giveBack = await slots.take(call.botId, signal).catch((cause: unknown) => {
       throw new ModelFailure('busy', `Too many calls of the provider ${name} are in flight`, { cause })
     })
+    // Also while the reader of a stream pauses: the provider's connection ends with the signal, and so does the slot.
+    signal.addEventListener('abort', giveBack, { once: true })
     const estimate = estimateTokens(call.input)
     const streamed = call.isStreamed === true ? new StreamedAnswer(stopsOf(call.input)) : undefined
     const over = new AbortController()
@@ -122,7 +124,8 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
       endTimer({ outcome: failure.kind })
       if (hasBegun) metrics.modelStreamsCut.inc({ provider: name })
       if (failure.mayBeBilled) {
-        const output = streamed ? streamed.tokens : expectedOutput(candidate, estimate.output)
+        // Before its first text a model may have written much that is not shown.
+        const output = streamed && hasBegun ? streamed.tokens : expectedOutput(candidate, estimate.output)
         failure.usage = toUsage(candidate, { input: estimate.input, output })
         count(name, failure.usage)
       }
@@ -133,7 +136,8 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
       throw failure
     } finally {
       over.abort()
-      leave()
+      signal.removeEventListener('abort', giveBack)
+      giveBack()
     }
   }
 

@@ -19,14 +19,16 @@ export class BrokenStreamError extends Error {
  */
 export class StreamedAnswer {
   readonly #stops: readonly string[]
-  #text = ''
-  #sent = 0
+  readonly #delivered: string[] = []
+  /** The text that is held back: short, so that each delta costs the same. */
+  #held = ''
+  #isStopped = false
+  #toolInput = ''
   #reasoning = ''
   #halfOfReasoning = ''
   #rest: LanguageModelV4GenerateResult['content'] = []
   #warnings: LanguageModelV4GenerateResult['warnings'] = []
   #finish: Pick<LanguageModelV4GenerateResult, 'finishReason' | 'usage'> | undefined
-  #stopAt = Infinity
 
   /** @param stops the sequences before the first of which the answer ends */
   constructor(stops: readonly string[]) {
@@ -35,12 +37,12 @@ export class StreamedAnswer {
 
   /** Whether nothing that follows belongs to the answer. */
   get isOver(): boolean {
-    return this.#finish !== undefined || this.#stopAt < Infinity
+    return this.#finish !== undefined || this.#isStopped
   }
 
   /** An estimate of the tokens that the model has written so far. */
   get tokens(): number {
-    return tokensOfText(this.#text + this.#reasoning + this.#rest.map((part) => JSON.stringify(part)).join(''))
+    return tokensOfText(this.#text + this.#reasoning + this.#toolInput)
   }
 
   /**
@@ -55,6 +57,9 @@ export class StreamedAnswer {
         return this.#addText(part.delta)
       case 'reasoning-delta':
         return this.#addReasoning(part.delta)
+      case 'tool-input-delta':
+        this.#toolInput += part.delta
+        return undefined
       case 'tool-call':
         this.#rest.push(part)
         return undefined
@@ -69,7 +74,7 @@ export class StreamedAnswer {
         // Libraries end a stream that was cut with a reason of their own, without one of the provider.
         if (part.finishReason.raw === undefined) throw new BrokenStreamError('The stream has no end')
         this.#finish = part
-        return this.#take(this.#text.length)
+        return this.#take(this.#held.length)
       default:
         return undefined
     }
@@ -81,8 +86,7 @@ export class StreamedAnswer {
    * @throws BrokenStreamError when the stream had no end
    */
   result(): LanguageModelV4GenerateResult {
-    const isStopped = this.#stopAt < Infinity
-    if (!this.#finish && !isStopped) throw new BrokenStreamError('The stream has no end')
+    if (!this.#finish && !this.#isStopped) throw new BrokenStreamError('The stream has no end')
     const unknown = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined }
     const unknownOutput = { total: undefined, text: undefined, reasoning: undefined }
     const stopped = {
@@ -96,19 +100,23 @@ export class StreamedAnswer {
         ...this.#rest,
       ],
       warnings: this.#warnings,
-      ...(isStopped ? stopped : this.#finish!),
+      ...(this.#isStopped ? stopped : this.#finish!),
     }
   }
 
+  get #text(): string {
+    return this.#delivered.join('') + this.#held
+  }
+
   #addText(delta: string): Piece | undefined {
-    const from = Math.max(0, this.#text.length - this.#longestStop + 1)
-    this.#text += delta
-    const found = this.#stops.map((stop) => this.#text.indexOf(stop, from)).filter((position) => position !== -1)
+    // A sequence that begins earlier would have been held back.
+    this.#held += delta
+    const found = this.#stops.map((stop) => this.#held.indexOf(stop)).filter((position) => position !== -1)
     if (found.length > 0) {
-      this.#stopAt = Math.min(...found)
-      return this.#take(this.#stopAt)
+      this.#isStopped = true
+      return this.#take(Math.min(...found))
     }
-    return this.#take(this.#text.length - this.#held())
+    return this.#take(this.#held.length - this.#uncertain())
   }
 
   #addReasoning(delta: string): Piece | undefined {
@@ -125,8 +133,8 @@ export class StreamedAnswer {
   }
 
   /** The number of characters at the end that may be the begin of a stop sequence, or half of a character. */
-  #held(): number {
-    const tail = this.#text.slice(this.#sent)
+  #uncertain(): number {
+    const tail = this.#held
     for (let length = Math.min(tail.length, this.#longestStop - 1); length > 0; length--) {
       const end = tail.slice(-length)
       if (this.#stops.some((stop) => stop.startsWith(end))) return length
@@ -135,9 +143,10 @@ export class StreamedAnswer {
   }
 
   #take(end: number): Piece | undefined {
-    const output = this.#text.slice(this.#sent, end)
+    const output = this.#held.slice(0, end)
     if (output === '') return undefined
-    this.#sent = end
+    this.#held = this.#held.slice(end)
+    this.#delivered.push(output)
     return { output: toStorable(output) }
   }
 }

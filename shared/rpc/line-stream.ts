@@ -21,3 +21,8 @@ export async function collectLines<Line>({ lines }: LineStream<Line>): Promise<L
   for await (const line of lines) all.push(line)
   return all
 }
+
+/** Leaves a stream without a reader to its operation, which may have to record it. */
+export async function leaveUnread({ lines }: LineStream): Promise<void> {
+  await lines[Symbol.asyncIterator]().return?.()
+}

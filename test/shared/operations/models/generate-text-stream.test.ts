@@ -237,6 +237,37 @@ test('a request that is repeated with its idempotency key gets the same lines, a
   expect(endpoint.requests).toHaveLength(1)
 })
 
+test('a client that goes away before the first text pays for what the model may have thought', async () => {
+  endpoint.script = (response) => void new ScriptedStream(response)
+  const input = Math.ceil(Buffer.byteLength(JSON.stringify([null, question.messages, null, null])) / 4)
+  await costOf(async () => {
+    const gone = new AbortController()
+    const response = ask({ ...question, maxTokens: 50 }, { signal: gone.signal })
+    await expect.poll(() => endpoint.requests.length).toBe(1)
+    gone.abort()
+    await expect(response).rejects.toThrow('aborted')
+  }, input + 50)
+})
+
+test('a stream that breaks leaves no trace of its idempotency key', async () => {
+  endpoint.script = (response) => {
+    const stream = new ScriptedStream(response)
+    stream.write('half')
+    setTimeout(() => stream.destroy(), 50)
+  }
+  const broken = await ask(question, { key: 'a-key-of-a-broken-stream' })
+  expect(broken.status).toBe(400)
+  expect(await broken.text()).toContain('No model answered')
+  endpoint.script = (response) => {
+    const stream = new ScriptedStream(response)
+    stream.write('whole')
+    stream.end()
+  }
+  const again = await ask(question, { key: 'a-key-of-a-broken-stream' })
+  expect(textOf(await chunksOf(again))).toBe('whole')
+  expect(again.headers.get('idempotent-replayed')).toBeNull()
+})
+
 test('a used-up budget is an answer with 402 before anything is sent', async () => {
   const other = await platform.createBot()
   await platform.ask('PUT', '/v1/admin/models/budget', { botId: other.id, budget: { dayTokens: 0 } })
