@@ -11,8 +11,6 @@ export async function up(knex: Knex): Promise<void> {
       title text,
       description text,
       requested_by text not null check (requested_by in ('bot', 'member')),
-      -- The event whose run began it: that run, and its repetitions, go on to their end.
-      event_id text,
       -- The member who answers; null while it is pending.
       account_id text references accounts on delete set null,
       created_at timestamptz(3) not null default now(),
@@ -23,6 +21,7 @@ export async function up(knex: Knex): Promise<void> {
     );
     create unique index handovers_in_progress on handovers (conversation_id) where ended_at is null;
     create index handovers_of_bot on handovers (bot_id, created_at desc, id desc);
+    create index handovers_open on handovers (bot_id, created_at desc, id desc) where ended_at is null;
     create index handovers_of_conversation on handovers (conversation_id);
     create index handovers_of_account on handovers (account_id) where account_id is not null;
     create index handovers_due on handovers (expires_at) where ended_at is null and expires_at is not null;

@@ -424,7 +424,6 @@ create table handovers (
   title text,
   description text,
   requested_by text not null,
-  event_id text,
   account_id text,
   created_at timestamp(3) with time zone not null default now(),
   assigned_at timestamp(3) with time zone,
@@ -448,6 +447,8 @@ CREATE INDEX handovers_of_account ON public.handovers USING btree (account_id) W
 CREATE INDEX handovers_of_bot ON public.handovers USING btree (bot_id, created_at DESC, id DESC);
 
 CREATE INDEX handovers_of_conversation ON public.handovers USING btree (conversation_id);
+
+CREATE INDEX handovers_open ON public.handovers USING btree (bot_id, created_at DESC, id DESC) WHERE (ended_at IS NULL);
 
 create table idempotency_keys (
   id bytea not null,

@@ -51,7 +51,6 @@ export function claimed(
     workflow_id: null,
     runs: null,
     handover_id: null,
-    conversation_handover_id: null,
     version_id: null,
     disabled_reason: null,
     limits: {},

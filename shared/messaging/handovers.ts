@@ -31,9 +31,9 @@ export function noHandover(id: string): ApiError {
 }
 
 /** Notifies of the end of a handover, after the commit: the bot, and callers who wait for ignored events. */
-export async function announceEnd(context: Context, { handover, ignoredEvents }: HandoverEnd): Promise<void> {
+export async function announceEnd(context: Context, { handover, awaitedEvents }: HandoverEnd): Promise<void> {
   await wakeWorker(context, 'event', handover.conversation_id, handover.bot_id)
-  await Promise.all(ignoredEvents.map((id) => publishOutcome(context, id)))
+  await Promise.all(awaitedEvents.map((id) => publishOutcome(context, id)))
 }
 
 /** A member's way into a conversation. */

@@ -343,8 +343,6 @@ export interface HandoverRow {
   title: string | null
   description: string | null
   requested_by: 'bot' | 'member'
-  /** The event whose run began it: that run, and its repetitions, go on to their end. */
-  event_id: string | null
   /** The member who answers; null while it is pending. */
   account_id: string | null
   created_at: Date

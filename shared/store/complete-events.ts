@@ -38,8 +38,6 @@ export interface EventCompletion {
   attempt: number
   status: 'processed' | 'ignored' | 'failed'
   failureReason?: string
-  /** The handover because of which no code handled the event. */
-  handoverId?: string
   result?: unknown
   /** The records of the event's last runs, this one included; absent: unchanged. */
   runs?: RunRecord[]
@@ -85,9 +83,9 @@ async function completeBatch(db: Database, ends: EventCompletion[]): Promise<{ i
     db,
     `with ended as (
        update events set status = given.status, failure_reason = given."failureReason", result = given.result,
-         runs = coalesce(given.runs, events.runs), handover_id = given."handoverId", ended_at = clock_timestamp(), failures = failures + (given.status = 'failed')::integer
+         runs = coalesce(given.runs, events.runs), ended_at = clock_timestamp(), failures = failures + (given.status = 'failed')::integer
        from jsonb_to_recordset(:ends) as given (id text, attempt integer, status text, "failureReason" text, result jsonb,
-         runs jsonb, "handoverId" text)
+         runs jsonb)
        where events.id = any(:ids::text[]) and events.id = given.id and events.attempt = given.attempt
          and ended_at is null
        returning events.id, bot_id, conversation_id, installation_id
@@ -108,14 +106,13 @@ async function completeBatch(db: Database, ends: EventCompletion[]): Promise<{ i
       // Repeats the ids of `ends` as an array, for which the planner expects few rows and uses the index.
       ids: ends.map(({ id }) => id),
       ends: JSON.stringify(
-        ends.map(({ id, attempt, status, failureReason, result, runs, handoverId }) => ({
+        ends.map(({ id, attempt, status, failureReason, result, runs }) => ({
           id,
           attempt,
           status,
           failureReason: failureReason && storable(failureReason),
           result,
           runs,
-          handoverId,
         })),
       ),
       states: JSON.stringify(ends.flatMap(({ id, states }) => states.map((state) => ({ ...state, eventId: id })))),

@@ -1,16 +1,16 @@
 import { newId } from '../ids.ts'
+import { isConverse } from '../models/converse.ts'
 import { actionTriggered, handoverEnded } from '../models/event.ts'
 import type { HandoverView } from '../models/handover.ts'
 import type { ConversationRow, EventRow, HandoverRow, HandoverStatus } from '../models/tables.ts'
 import { query, type Database } from './database.ts'
 import { insertConversationEvent } from './events.ts'
-import type { ClaimedEvent } from './mailboxes.ts'
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { Due } from './scheduled-events.ts'
 
 /**
  * A handover gives a conversation to people. It is a row, and the conversation's row names it while it is in progress:
- * a run reads the name with its event, so the switch costs no further statement. Transactions that lock both rows lock
+ * the claim of an event reads it, so the switch costs no further statement. Transactions that lock both rows lock
  * the conversation first.
  */
 
@@ -20,8 +20,6 @@ export interface NewHandover {
   title?: string | undefined
   description?: string | undefined
   requestedBy: HandoverRow['requested_by']
-  /** The event whose run begins it. */
-  eventId?: string | undefined
   /** The member who answers from the beginning. */
   accountId?: string | undefined
   expiresInSeconds?: number | undefined
@@ -44,10 +42,10 @@ export async function beginHandover(
   await query(
     transaction,
     `with begun as (
-       insert into handovers (id, bot_id, conversation_id, status, title, description, requested_by, event_id, account_id,
+       insert into handovers (id, bot_id, conversation_id, status, title, description, requested_by, account_id,
          created_at, assigned_at, expires_at)
        select :id, :botId, :conversationId, case when :accountId::text is null then 'pending' else 'assigned' end, :title,
-         :description, :requestedBy, :eventId, :accountId, clock_timestamp(),
+         :description, :requestedBy, :accountId, clock_timestamp(),
          case when :accountId::text is null then null else clock_timestamp() end,
          clock_timestamp() + :expiresInSeconds::double precision * interval '1 second'
        returning conversation_id
@@ -60,7 +58,6 @@ export async function beginHandover(
       title: given.title ?? null,
       description: given.description ?? null,
       requestedBy: given.requestedBy,
-      eventId: given.eventId ?? null,
       accountId: given.accountId ?? null,
       expiresInSeconds: given.expiresInSeconds ?? null,
     },
@@ -73,10 +70,10 @@ export async function lockConversation(
   transaction: Database,
   botId: string,
   id: string,
-): Promise<Pick<ConversationRow, 'handover_id'> | undefined> {
-  const [row] = await query<Pick<ConversationRow, 'handover_id'>>(
+): Promise<Pick<ConversationRow, 'handover_id' | 'tags'> | undefined> {
+  const [row] = await query<Pick<ConversationRow, 'handover_id' | 'tags'>>(
     transaction,
-    `select handover_id from conversations where id = :id and bot_id = :botId for no key update`,
+    `select handover_id, tags from conversations where id = :id and bot_id = :botId for no key update`,
     { botId, id },
   )
   return row
@@ -87,8 +84,8 @@ export interface HandoverEnd {
   handover: HandoverRow
   /** The event by which the bot learns of it. */
   event: EventRow
-  /** The events that waited, and are now ignored. */
-  ignoredEvents: string[]
+  /** The events that waited, are now ignored, and have callers who wait for their results. */
+  awaitedEvents: string[]
 }
 
 /**
@@ -101,7 +98,7 @@ export async function endHandover(
 ): Promise<HandoverEnd | undefined> {
   const found = await findHandover(transaction, botId, id)
   if (!found) return undefined
-  await lockConversation(transaction, botId, found.conversation_id)
+  const conversation = await lockConversation(transaction, botId, found.conversation_id)
   const [handover] = await query<HandoverRow>(
     transaction,
     `with ended as (
@@ -118,7 +115,7 @@ export async function endHandover(
   const conversationId = handover.conversation_id
   const ignored = await query<{ id: string }>(
     transaction,
-    // An event with an attempt belongs to a run that began before the handover.
+    // The claim of an event with an attempt has decided.
     `update events set status = 'ignored', handover_id = :id, ended_at = clock_timestamp()
      where mailbox = :conversationId and status = 'pending' and attempt = 0 and installation_id is null
        and type <> '${actionTriggered}'
@@ -129,25 +126,7 @@ export async function endHandover(
   const given = { id: newId('evt'), botId, conversationId, type: handoverEnded, payload }
   const event = await insertConversationEvent(transaction, given)
   if (!event) throw new Error('The conversation of a handover was not found')
-  return { handover, event, ignoredEvents: ignored.map((event) => event.id) }
-}
-
-/**
- * The handover because of which no code handles a claimed event. The run of the event that began the handover goes on
- * when it is repeated. The caller of an action waits for its result, so actions run.
- */
-export async function withholdingHandover(
-  db: Database,
-  event: Pick<ClaimedEvent, 'id' | 'attempt' | 'type' | 'installation_id' | 'conversation_handover_id'>,
-): Promise<string | undefined> {
-  const handoverId = event.conversation_handover_id
-  if (handoverId === null || event.installation_id !== null || event.type === actionTriggered) return undefined
-  if (event.attempt === 1) return handoverId
-  const [began] = await query(db, `select from handovers where id = :handoverId and event_id = :eventId`, {
-    handoverId,
-    eventId: event.id,
-  })
-  return began ? undefined : handoverId
+  return { handover, event, awaitedEvents: isConverse(conversation?.tags ?? null) ? ignored.map(({ id }) => id) : [] }
 }
 
 const view = `select handovers.*, accounts.name as account_name, accounts.picture_url as account_picture_url,
@@ -194,6 +173,8 @@ export async function pageOfHandovers(
     .where({ bot_id: botId, ...(accountId !== undefined && { account_id: accountId }) })
     .modify((builder) => {
       if (statuses) void builder.whereIn('status', statuses)
+      // The open ones have an index, for there may be many that have ended.
+      if (statuses?.every((status) => status === 'pending' || status === 'assigned')) void builder.whereNull('ended_at')
       page(builder, request)
     })
   const found = toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))

@@ -2,6 +2,7 @@ import type { OwnLimits } from '../config/code-limits.ts'
 import { query, type Database } from './database.ts'
 import { disabledReason } from './disabled-code.ts'
 import { withoutWaiting } from './complete-events.ts'
+import { actionTriggered } from '../models/event.ts'
 import { flowStateName } from '../models/state.ts'
 import type { EventRow, StateType } from '../models/tables.ts'
 
@@ -25,6 +26,16 @@ import type { EventRow, StateType } from '../models/tables.ts'
  */
 const clockTolerance = `interval '50 milliseconds'`
 
+/**
+ * SQL for the handover because of which no code handles an event. The first claim decides, and the row keeps the decision: a
+ * run that began before the handover is repeated during it, and an event that came during it is not handled after it. The
+ * caller of an action waits for its result, so actions run.
+ */
+const withheldBy = `case
+  when attempt = 0 and installation_id is null and type <> '${actionTriggered}' then (
+    select conversations.handover_id from conversations where conversations.id = events.conversation_id
+  ) else events.handover_id end`
+
 /** A claimed event with all data that its run needs, read in one statement. */
 export interface ClaimedEvent extends EventRow {
   version_id: string | null
@@ -44,8 +55,6 @@ export interface ClaimedEvent extends EventRow {
   message_tags: Record<string, string> | null
   conversation_tags: Record<string, string> | null
   user_tags: Record<string, string> | null
-  /** The handover in progress in the conversation; null while the bot answers. */
-  conversation_handover_id: string | null
   states: StoredState[] | null
   /** Whether further events wait in the mailbox. */
   more: boolean
@@ -72,7 +81,7 @@ export async function claimNextEvents(db: Database, mailboxes: string[]): Promis
          where events.mailbox = wanted.mailbox and status = 'pending' order by created_at, id limit 1
        ) oldest
      ), claimed as (
-       update events set attempt = attempt + 1, started_at = clock_timestamp()
+       update events set attempt = attempt + 1, started_at = clock_timestamp(), handover_id = ${withheldBy}
        where id = any(array(select id from next)) and ended_at is null and available_at <= clock_timestamp() + ${clockTolerance}
        returning events.*
      )
@@ -81,8 +90,7 @@ export async function claimNextEvents(db: Database, mailboxes: string[]): Promis
        bots.definition #> '{subscriptions,events}' as subscriptions, ${withoutWaiting},
        messages.type as message_type, messages.payload as message_payload,
        messages.metadata as message_metadata, messages.tags as message_tags,
-       conversations.tags as conversation_tags,
-       conversations.handover_id as conversation_handover_id, users.tags as user_tags,
+       conversations.tags as conversation_tags, users.tags as user_tags,
        (
          select jsonb_agg(jsonb_build_object('type', type, 'name', name, 'payload', payload))
          from (values

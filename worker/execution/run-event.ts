@@ -3,7 +3,6 @@ import type { FlowPosition, FlowResult } from '#sandbox/protocol/flow-contract.t
 import { secretRedactor } from '#sandbox/protocol/redact-secrets.ts'
 import { ApiError } from '#shared/errors.ts'
 import { abortStreams } from '#shared/messaging/message-streams.ts'
-import { withholdingHandover } from '#shared/store/handovers.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { RetryPolicy } from '#shared/models/tables.ts'
 import { botCall } from '../calls/bot-calls.ts'
@@ -19,12 +18,7 @@ import type { WorkerContext } from '../context.ts'
 
 /** The outcome of an event's handling. */
 export type Handled =
-  | {
-      status: 'ignored'
-      logs: WrittenLine[]
-      /** The handover because of which no code handled the event. */
-      handoverId?: string
-    }
+  | { status: 'ignored'; logs: WrittenLine[] }
   | (Ended & {
       status: 'done'
       /** `event.state` after the run. */
@@ -44,8 +38,8 @@ interface Ended {
 
 /** Runs the code that handles a claimed event: the bot's or an installed integration's. */
 export async function runEvent(worker: WorkerContext, event: ClaimedEvent, recorder: RunRecorder): Promise<Handled> {
-  const handoverId = await withholdingHandover(worker.db, event)
-  if (handoverId !== undefined) return { status: 'ignored', logs: [], handoverId }
+  // People answer in the conversation.
+  if (event.handover_id !== null) return { status: 'ignored', logs: [] }
   let call: Call | undefined
   try {
     call = await findCall(worker, event)

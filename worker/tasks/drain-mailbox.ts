@@ -62,7 +62,7 @@ async function handle(worker: WorkerContext, event: ClaimedEvent): Promise<'go o
       countEvent(worker, event, 'interrupted', recorder.now)
       throw new InterruptedError(`The run of event ${event.id} was interrupted: ${handled.reason}`)
     case 'ignored':
-      await end(worker, event, { ...handled, states: [] }, recorder)
+      await end(worker, event, { status: 'ignored', states: [], logs: handled.logs }, recorder)
       return 'go on'
     case 'failed':
       return fail(worker, event, handled, recorder)

@@ -1,6 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { member, role, toMember } from '../../models/member.ts'
 import { operation } from '../../rpc/operation.ts'
+import { releaseHandovers } from '../../store/handovers.ts'
 import { setRole } from '../../store/members.ts'
 import { assertNotAbove, assertOwnerRemains, changeMembers, findChangeable } from './change-member.ts'
 
@@ -22,6 +23,7 @@ export const updateWorkspaceMember = operation({
       assertNotAbove(caller, wanted)
       if (wanted !== 'owner') await assertOwnerRemains(transaction, caller, present)
       await setRole(transaction, caller.workspaceId, id, wanted)
+      if (wanted === 'viewer') await releaseHandovers(transaction, id, caller.workspaceId)
       return toMember({ ...present, role: wanted })
     })
   },

@@ -38,11 +38,10 @@ export const handover = operation({
   async handle(context, input) {
     const { caller } = context
     const { conversationId } = input
-    const eventId = caller.execution?.eventId
     const { id } = await once(context, input, (db) =>
       db.transaction(async (transaction) => {
         if (!(await findScopedConversation(transaction, caller, conversationId))) throw noConversation(conversationId)
-        const given = { ...input, botId: caller.botId, requestedBy: 'bot', eventId } as const
+        const given = { ...input, botId: caller.botId, requestedBy: 'bot' } as const
         const begun = await beginHandover(transaction, given)
         if (!begun) throw noConversation(conversationId)
         return begun

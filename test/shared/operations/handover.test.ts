@@ -3,6 +3,7 @@ import { newId } from '#shared/ids.ts'
 import { announceEnd } from '#shared/messaging/handovers.ts'
 import type { Handover } from '#shared/models/handover.ts'
 import type { HandoverRow } from '#shared/models/tables.ts'
+import { claimNextEvents } from '#shared/store/mailboxes.ts'
 import { insertConversationEvent } from '#shared/store/events.ts'
 import { endHandover } from '#shared/store/handovers.ts'
 import { createChatUser, type ChatUser } from '../../support/chat-client.ts'
@@ -25,7 +26,7 @@ const code = `
       const { conversationId, payload } = event
       const say = (text) => client.createMessage({ conversationId, type: 'text', payload: { text } })
       if (payload.text === 'help' || payload.text === 'crash') {
-        await client.handover({ conversationId, title: payload.text, description: 'wants a person' })
+        await client.callAction({ type: 'fetchPerson', input: { conversationId, title: payload.text } })
         if (payload.text === 'crash' && ++runs === 1) throw new Error('once more')
         return say('I fetch a person')
       }
@@ -33,7 +34,13 @@ const code = `
     },
     beforeIncomingEvent({ event, logger }) { logger.info(event.type + ' ' + event.payload.status) },
   }
-  export const actions = { ping: () => ({ pong: true }) }`
+  export const actions = {
+    ping: () => ({ pong: true }),
+    async fetchPerson({ input, client }) {
+      await client.handover({ ...input, description: 'wants a person' })
+      return {}
+    },
+  }`
 
 interface Scene {
   botId: string
@@ -161,6 +168,29 @@ test('events that wait when a handover ends are not handed to the bot', async ()
   expect(late).toMatchObject({ type: 'late', status: 'ignored', attempt: 0, handover_id: id })
   const shown = await platform.ask('GET', `/v1/admin/bots/${botId}/events/${late!.id}`)
   expect(shown.body.event).toMatchObject({ status: 'ignored', handoverId: id })
+})
+
+test('an event that was claimed during a handover is not handled after it, although its worker died', async () => {
+  const { botId, conversationId } = await open()
+  await platform.ask('POST', `/v1/chat/conversations/${conversationId}/handover`, {}, { 'x-bot-id': botId })
+  const { db } = platform.context
+  const event = { id: newId('evt'), botId, conversationId, type: 'late', payload: {} }
+  await insertConversationEvent(db, event)
+  expect(await claimNextEvents(db, [conversationId])).toMatchObject([{ id: event.id, attempt: 1 }])
+  await platform.ask('DELETE', `/v1/chat/conversations/${conversationId}/handover`, undefined, { 'x-bot-id': botId })
+  const ended = await endedEvents(platform, botId, 2)
+  expect(ended).toMatchObject([{ id: event.id, status: 'ignored', attempt: 2 }, { type: 'handover_ended' }])
+})
+
+test('a member who becomes a viewer answers no longer', async () => {
+  const { conversationId, asMember } = await open()
+  const ada = await createMember(platform, 'developer', platform.workspaceId)
+  const { member } = (await asMember(ada, 'POST', `/conversations/${conversationId}/handover`)).body
+    .handover as Handover
+  const change = await platform.ask('PUT', `/v1/admin/workspace-members/${member!.id}`, { role: 'viewer' })
+  expect(change.status).toBe(200)
+  const eve = await createMember(platform, 'developer', platform.workspaceId)
+  expect((await asMember(eve, 'POST', `/conversations/${conversationId}/handover`)).status).toBe(200)
 })
 
 test('a handover whose member leaves the workspace is pending again', async () => {
