@@ -287,7 +287,6 @@ describe('what is no request of the web is refused', () => {
   test.each([
     'file:///etc/passwd',
     'ftp://open.test/',
-    'data:text/plain,hi',
     'blob:http://open.test/1',
     'gopher://open.test/',
     'ws://open.test/',
