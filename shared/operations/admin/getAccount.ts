@@ -1,3 +1,4 @@
+import { ApiError } from '../../errors.ts'
 import { closedObject } from '../../schema.ts'
 import { account, toAccount } from '../../models/account.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -13,6 +14,8 @@ export const getAccount = operation({
   output: closedObject({ account }),
 
   async handle({ db, caller }) {
-    return { account: toAccount((await findAccount(db, caller.accountId))!) }
+    const found = await findAccount(db, caller.accountId)
+    if (!found) throw new ApiError('Unauthorized', 'The account of the token was deleted')
+    return { account: toAccount(found) }
   },
 })

@@ -1,3 +1,4 @@
+import { ApiError } from '../../errors.ts'
 import { closedObject } from '../../schema.ts'
 import { account, accountFields, toAccount } from '../../models/account.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -14,6 +15,8 @@ export const updateAccount = operation({
 
   async handle({ db, caller }, { displayName, profilePicture }) {
     await updateAccountFields(db, caller.accountId, { name: displayName, pictureUrl: profilePicture })
-    return { account: toAccount((await findAccount(db, caller.accountId))!) }
+    const changed = await findAccount(db, caller.accountId)
+    if (!changed) throw new ApiError('Unauthorized', 'The account of the token was deleted')
+    return { account: toAccount(changed) }
   },
 })

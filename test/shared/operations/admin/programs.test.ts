@@ -445,7 +445,9 @@ describe('the analytics of a bot', () => {
     // A day that is over is not counted again, as the present one is.
     await db('messages').where({ conversation_id: ofAda }).delete()
     const again = (await client.getBotAnalytics({ id: bot.id, startDate: dates[0]!, endDate: dates[2]! })).records
-    expect(again.slice(0, 2)).toEqual(records.slice(0, 2))
+    // The count of a day is kept ten minutes after its end.
+    const kept = now.getTime() % day > 10 * 60_000 ? 2 : 1
+    expect(again.slice(0, kept)).toEqual(records.slice(0, kept))
     expect(again[2]).toMatchObject({ sessions: 1, userMessages: 1, botMessages: 0, customEvents: { orders: 3 } })
 
     const refused = { type: 'InvalidQuery' }
