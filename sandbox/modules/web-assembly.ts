@@ -52,7 +52,7 @@ function refusal(): Error {
 }
 
 /**
- * What the constructor of the package's class calls: it copies the ranks and the pattern into memory, which nothing reads
+ * The constructor of the package's class calls it: it copies the ranks and the pattern into memory, which nothing reads
  * here, and creates the tokenizer of them.
  */
 function tokenizerExports(): object {

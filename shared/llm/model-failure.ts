@@ -26,7 +26,7 @@ export class ModelFailure extends Error {
   readonly retryAfterSeconds: number | undefined
   /** Whether the same model may answer a moment later. */
   readonly mayPass: boolean
-  /** What the provider may bill in spite of the failure, by estimate. */
+  /** The usage that the provider may bill in spite of the failure, by estimate. */
   usage: ModelUsage | undefined
 
   constructor(
@@ -54,7 +54,7 @@ export class IdleStreamError extends Error {
 
 /** No model answered, or an answer ended within. The error is for the caller. */
 export class NoAnswerError extends ApiError {
-  /** What providers may bill in spite of the failure, by estimate. */
+  /** The usage that providers may bill in spite of the failure, by estimate. */
   readonly billed: { model: string; usage: ModelUsage }[]
 
   constructor(failures: readonly { id: string; failure: ModelFailure }[]) {

@@ -6,7 +6,7 @@ import type { ConversationRow } from '../models/tables.ts'
 import { publishEntry, publishOutcome, wakeWorker } from '../signals/after-commit.ts'
 import { findAccount } from '../store/accounts.ts'
 import type { LogEntry } from '../store/conversation-log.ts'
-import { findConversation, insertParticipant } from '../store/conversations.ts'
+import { insertParticipant } from '../store/conversations.ts'
 import type { Database } from '../store/database.ts'
 import { findOrCreate } from '../store/find-or-create.ts'
 import { findHandover, findHandoverInProgress, type HandoverEnd } from '../store/handovers.ts'
@@ -85,15 +85,4 @@ export async function announceEntrance(context: Context, { entry }: MemberEntran
 
 function addition(conversationId: string, participantId: string) {
   return { type: 'participant_added', data: { conversationId, participantId } } as const
-}
-
-export function noConversation(id: string): ApiError {
-  return notFound(`Conversation '${id}'`)
-}
-
-/** @throws ApiError `ResourceNotFound` */
-export async function conversationOfBot(db: Database, botId: string, id: string) {
-  const conversation = await findConversation(db, botId, id)
-  if (!conversation) throw noConversation(id)
-  return conversation
 }

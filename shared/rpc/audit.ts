@@ -79,7 +79,8 @@ const continuing = ['reading', 'nextToken', 'pageSize']
 /**
  * Reads what others said and records who read it, once for each opening: the answer names the record in `reading`, and
  * a request that repeats it, for the next page or for news, is part of the same reading. The record must be the caller's,
- * of the same resource and with the same fields, so no reading can go on as another one.
+ * of the same resource and with fields of the same names. The values of the fields are not compared: a search for one text
+ * can continue as a search for another.
  */
 export async function recordedReading<Output extends object>(
   context: Context & { caller: Caller },

@@ -187,7 +187,7 @@ export async function pageOfHandovers(
 /**
  * Assigns a handover in progress.
  *
- * @param from the accounts that it may belong to: a null stands for nobody. Of two members who claim it at once, one does
+ * @param from the account that it must belong to, null for none; absent: any. Of two members who claim it at once, one gets it
  * @returns whether it was assigned
  */
 export async function assignHandover(

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import express from 'express'
 import { sendLines } from '../../api/send-lines.ts'
 
-test('a client that does not read stops the source; one that goes away ends it', async () => {
+test('a client that does not read stops the source; one that disconnects ends it', async () => {
   let taken = 0
   const ends: string[] = []
   const line = { text: 'x'.repeat(65_536) }

@@ -7,7 +7,7 @@ import { runChaos, type ChaosOptions } from './run.ts'
 import { describeWebchat, runWebchatChaos, type WebchatChaosOptions } from './webchat.ts'
 
 const defaultKinds = faultKinds.join(',')
-/** What a visitor's browser notices. */
+/** The faults that a visitor's browser notices. */
 const webchatFaults = ['api killed', 'worker killed', 'network cut', 'network silent', 'answers lost'] as const
 
 const usage = `Usage: npm run chaos -- [options]

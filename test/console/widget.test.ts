@@ -507,7 +507,7 @@ test('corners, fonts, footer and links are those of the configuration, and links
   }
 })
 
-test('a bot shows, hides, toggles and configures the chat; the page hears of it, and nothing of the page moves', async () => {
+test('a bot shows, hides, toggles and configures the chat; the page gets the events, and nothing of the page moves', async () => {
   const acting = `export const hooks = {
     async afterIncomingMessage({ event, client }) {
       const { conversationId, preview } = event

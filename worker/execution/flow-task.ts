@@ -64,9 +64,11 @@ export function isOwnEvent({ type }: ClaimedEvent): boolean {
   return flowEvents.includes(type)
 }
 
-/** Whether the event exists only because a trigger of the bot wants it: it needs no subscription. */
+const withoutSubscription = new Set([...flowEvents, conversationStarted, flowScheduled, handoverEnded])
+
+/** Whether flows receive the event without a subscription of the bot. */
 export function isWanted({ type }: ClaimedEvent): boolean {
-  return [...flowEvents, conversationStarted, flowScheduled, handoverEnded].includes(type)
+  return withoutSubscription.has(type)
 }
 
 /** Whether the flows wait for the end of a handover, so that the bot does not answer. */

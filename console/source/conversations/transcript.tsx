@@ -15,7 +15,7 @@ interface TranscriptProps {
   loadOlder: () => Promise<void>
 }
 
-/** What both sides said, oldest first. It follows new messages, unless the reader has scrolled up. */
+/** The messages of both sides, oldest first. The list follows new messages, unless the reader has scrolled up. */
 export function Transcript({ botId, loaded, isBusy, loadOlder }: TranscriptProps): JSX.Element {
   const end = useStayAtEnd(loaded.messages[0]?.id)
   return (

@@ -44,7 +44,7 @@ export function Messages(): JSX.Element {
     const below = log.current!.scrollHeight - log.current!.scrollTop
     await chat.past.readEarlier()
     setIsReading(false)
-    // What the visitor reads stays where it is.
+    // The messages in view keep their position.
     requestAnimationFrame(() => {
       log.current!.scrollTop = log.current!.scrollHeight - below
       if (document.activeElement === document.body) log.current!.focus()

@@ -1,16 +1,11 @@
 import { closedObject } from '../../schema.ts'
 import { ApiError } from '../../errors.ts'
-import {
-  announceEntrance,
-  conversationOfBot,
-  describeHandover,
-  enterAsMember,
-  noHandover,
-} from '../../messaging/handovers.ts'
+import { announceEntrance, describeHandover, enterAsMember, noHandover } from '../../messaging/handovers.ts'
 import { handover } from '../../models/handover.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findRole } from '../../store/accounts.ts'
 import { assignHandover as assignInStore, findHandover, lockConversation } from '../../store/handovers.ts'
+import { findBotConversation } from './find-conversation.ts'
 import { findOwnBot } from './find-version.ts'
 
 export const assignHandover = operation({
@@ -42,7 +37,7 @@ export const assignHandover = operation({
       await lockConversation(transaction, botId, conversationId)
       if (!(await assignInStore(transaction, { botId, id }, { accountId: memberId }))) throw hasEnded(id)
       if (memberId === null) return undefined
-      return enterAsMember(transaction, await conversationOfBot(transaction, botId, conversationId), memberId)
+      return enterAsMember(transaction, await findBotConversation(transaction, botId, conversationId), memberId)
     })
     if (entrance) await announceEntrance(context, entrance)
     return { handover: await describeHandover(context, botId, id) }

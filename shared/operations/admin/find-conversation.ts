@@ -2,7 +2,10 @@ import type { Context } from '../../context.ts'
 import { notFound } from '../../errors.ts'
 import type { TranscriptConversationRow } from '../../models/transcript.ts'
 import type { Administrator } from '../../rpc/caller.ts'
+import { findConversation, type FoundConversation } from '../../store/conversations.ts'
+import type { Database } from '../../store/database.ts'
 import { findTranscriptConversation, type ConversationOfBot } from '../../store/transcript.ts'
+import { noConversation } from '../runtime/not-found.ts'
 import { findOwnBot } from './find-version.ts'
 
 /** @throws ApiError `ResourceNotFound` when the caller's workspace has no such bot, or the bot no such conversation */
@@ -13,5 +16,12 @@ export async function findOwnConversation(
   await findOwnBot(context, where.botId)
   const row = await findTranscriptConversation(context.db, where)
   if (!row) throw notFound(`Conversation '${where.conversationId}' of bot '${where.botId}'`)
+  return row
+}
+
+/** A conversation of a bot that the caller's workspace has. @throws ApiError `ResourceNotFound` */
+export async function findBotConversation(db: Database, botId: string, id: string): Promise<FoundConversation> {
+  const row = await findConversation(db, botId, id)
+  if (!row) throw noConversation(id)
   return row
 }

@@ -1,16 +1,12 @@
 import type { BotContext } from '../../rpc/caller.ts'
 import { closedObject } from '../../schema.ts'
 import { announceMessage, prepareMessage, storeMessage } from '../../messaging/create-message.ts'
-import {
-  announceEntrance,
-  conversationOfBot,
-  enterAsMember,
-  handoverInProgress,
-  noConversation,
-} from '../../messaging/handovers.ts'
+import { announceEntrance, enterAsMember, handoverInProgress } from '../../messaging/handovers.ts'
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findHandover, insertMemberMessage, lockConversation, recordReply } from '../../store/handovers.ts'
+import { noConversation } from '../runtime/not-found.ts'
+import { findBotConversation } from './find-conversation.ts'
 import { findOwnBot } from './find-version.ts'
 import { takenBy } from './takeOverConversation.ts'
 
@@ -38,7 +34,7 @@ export const replyInConversation = operation({
     const { accountId } = caller
     await findOwnBot(context, botId)
     const asBot: BotContext = { ...context, caller: { kind: 'bot', botId } }
-    const conversation = await conversationOfBot(db, botId, conversationId)
+    const conversation = await findBotConversation(db, botId, conversationId)
     const ready = await prepareMessage(asBot, { conversationId, type, payload })
     const { row, entrance } = await db.transaction(async (transaction) => {
       await lockConversation(transaction, botId, conversationId)

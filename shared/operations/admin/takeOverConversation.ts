@@ -1,16 +1,11 @@
 import { ApiError } from '../../errors.ts'
 import { closedObject } from '../../schema.ts'
-import {
-  announceEntrance,
-  conversationOfBot,
-  describeHandover,
-  enterAsMember,
-  noConversation,
-  type MemberEntrance,
-} from '../../messaging/handovers.ts'
+import { announceEntrance, describeHandover, enterAsMember, type MemberEntrance } from '../../messaging/handovers.ts'
 import { handover, type HandoverView } from '../../models/handover.ts'
 import { operation } from '../../rpc/operation.ts'
 import { assignHandover, beginHandover, findHandover } from '../../store/handovers.ts'
+import { noConversation } from '../runtime/not-found.ts'
+import { findBotConversation } from './find-conversation.ts'
 import { findOwnBot } from './find-version.ts'
 
 export const takeOverConversation = operation({
@@ -31,7 +26,7 @@ export const takeOverConversation = operation({
     const { accountId } = caller
     await findOwnBot(context, botId)
     const taken = await db.transaction(async (transaction): Promise<{ id: string; entrance: MemberEntrance }> => {
-      const conversation = await conversationOfBot(transaction, botId, conversationId)
+      const conversation = await findBotConversation(transaction, botId, conversationId)
       const given = { botId, conversationId, requestedBy: 'member', accountId } as const
       const begun = await beginHandover(transaction, given)
       if (!begun) throw noConversation(conversationId)

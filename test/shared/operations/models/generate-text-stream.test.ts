@@ -212,7 +212,7 @@ test.each(breaks)(
   },
 )
 
-test('a client that goes away ends the call of the model, and pays for the text so far', async () => {
+test('a client that disconnects ends the call of the model, and pays for the text so far', async () => {
   endpoint.script = (response) => void new ScriptedStream(response).write('y'.repeat(40))
   const input = Math.ceil(Buffer.byteLength(JSON.stringify([null, question.messages, null, null])) / 4)
   await costOf(async () => {
@@ -237,7 +237,7 @@ test('a request that is repeated with its idempotency key gets the same lines, a
   expect(endpoint.requests).toHaveLength(1)
 })
 
-test('a client that goes away before the first text pays for what the model may have thought', async () => {
+test('a client that disconnects before the first text pays for what the model may have thought', async () => {
   endpoint.script = (response) => void new ScriptedStream(response)
   const input = Math.ceil(Buffer.byteLength(JSON.stringify([null, question.messages, null, null])) / 4)
   await costOf(async () => {
