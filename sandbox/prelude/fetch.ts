@@ -39,9 +39,20 @@ export function createFetch(platform: Platform): Fetch {
 function fromData(request: Request): Response {
   const [, type, isBase64, data] = /^data:([^,]*?)(;base64)?,(.*)$/is.exec(withoutFragment(request.url)) ?? []
   if (data === undefined || request.method !== 'GET') throw new TypeError('The data URL cannot be fetched')
-  const text = decodeURIComponent(data)
+  const codes = percentDecoded(data)
+  const content = isBase64 ? decodeBase64(codes.replace(/[\t\n\f\r ]/g, '')) : Uint8Array.from(codes, toCode)
+  if (!content) throw new TypeError('The base64 of the data URL is not valid')
   const headers = { 'content-type': type === '' ? 'text/plain;charset=US-ASCII' : type! }
-  return new Response(isBase64 ? decodeBase64(text) : text, { headers }, { url: request.url, redirected: false })
+  return new Response(content, { headers }, { url: request.url, redirected: false })
+}
+
+/** The bytes of a text of a URL, which is ASCII, one character for each. A `%` without two digits stands for itself. */
+function percentDecoded(text: string): string {
+  return text.replace(/%([\da-f]{2})/gi, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)))
+}
+
+function toCode(character: string): number {
+  return character.charCodeAt(0)
 }
 
 async function fetchOutside(platform: Platform, request: Request, site: CallSite): Promise<Response> {

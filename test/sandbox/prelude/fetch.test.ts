@@ -317,6 +317,10 @@ describe('fetch of data URLs does what it does in Node', () => {
       `const response = await fetch('data:application/json;base64,eyJhIjoiw6QifQ=='); return [response.status, response.headers.get('content-type'), await response.json()]`,
     ],
     ['percent-encoded', `return (await fetch('data:text/plain;charset=utf-8,a%20b%2C%C3%A4#c')).text()`],
+    ['with a percent sign for itself', `return (await fetch('data:,100%,%2,%zz')).text()`],
+    ['of bytes that are no text', `return [...(await (await fetch('data:,%FF%00a')).bytes())]`],
+    ['in base64 with spaces and escapes', `return (await fetch('data:;base64,YQ%3D%3D%20')).text()`],
+    ['in broken base64', `return await fetch('data:;base64,*')`],
     ['without a type', `return (await fetch('data:,a')).headers.get('content-type')`],
   ])
 })
