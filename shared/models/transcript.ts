@@ -26,6 +26,9 @@ const conversationFields = {
 
 const personFields = { name: { type: 'string' }, pictureUrl: { type: 'string' } } as const
 
+/** Who writes messages: `member` is a member of the workspace who answers during a handover. */
+const authorKinds = ['user', 'bot', 'member'] as const
+
 /** A conversation in a list. */
 export const listedConversation = closedObject(
   {
@@ -34,6 +37,7 @@ export const listedConversation = closedObject(
       ...closedObject({
         id: { type: 'string' },
         direction: { enum: ['incoming', 'outgoing'] },
+        author: { enum: authorKinds },
         createdAt: time,
         preview: { type: 'string', description: 'The content as plain text, or a part of it.' },
       }),
@@ -46,7 +50,15 @@ export const listedConversation = closedObject(
 /** A conversation with all that its messages do not show. */
 export const shownConversation = closedObject({ ...conversationFields, properties: tags })
 
-export const participant = closedObject({ id: { type: 'string' }, createdAt: time, tags }, personFields)
+export const participant = closedObject(
+  {
+    id: { type: 'string' },
+    createdAt: time,
+    tags,
+    isMember: { type: 'boolean', description: 'Whether the user stands for a member who answers during handovers.' },
+  },
+  personFields,
+)
 
 /** A state in short: its payload is absent where it is large. */
 export const shownState = closedObject(
@@ -67,7 +79,12 @@ export const transcriptMessage = closedObject(
     updatedAt: time,
     direction: { enum: ['incoming', 'outgoing'] },
     type: { type: 'string' },
-    author: closedObject({ kind: { enum: ['user', 'bot'] }, id: { type: 'string' } }, { name: personFields.name }),
+    author: {
+      ...closedObject({ kind: { enum: authorKinds }, id: { type: 'string' } }, personFields),
+      description:
+        'Of a `member`, the id is that of the account. A deleted account leaves its name, and the id of the user that ' +
+        'stood for it.',
+    },
     tags,
     wasStreamed: { type: 'boolean', description: 'Whether listeners received it in parts before it was complete.' },
   },
@@ -99,6 +116,8 @@ export interface TranscriptConversationRow extends ConversationRow {
 export interface ListedConversationRow extends TranscriptConversationRow {
   message_id: string
   message_direction: MessageRow['direction']
+  message_author: string
+  message_is_members: boolean
   message_type: string
   message_at: Date
   /** Null where it is large. */
@@ -112,9 +131,18 @@ export interface TranscriptMessageRow extends Omit<MessageRow, 'payload'> {
   /** Null where it is large. */
   payload: MessageRow['payload'] | null
   author_name: string | null
+  /** The name of the member who wrote it; null: no member did. */
+  member_name: string | null
+  account_id: string | null
+  member_picture_url: string | null
   event_id: string | null
   event_status: EventStatus | null
   failure_reason: string | null
+}
+
+/** A participant. */
+export interface ParticipantUserRow extends UserRow {
+  is_member: boolean
 }
 
 /** A state of a conversation or of one of its users. */
@@ -145,6 +173,7 @@ export function toListedConversation(row: ListedConversationRow, words?: string)
     message: {
       id: row.message_id,
       direction: row.message_direction,
+      author: row.message_is_members ? 'member' : row.message_author === row.bot_id ? 'bot' : 'user',
       createdAt: row.message_at.toISOString(),
       preview: cutNear(previewOf({ type: row.message_type, payload: row.message_payload ?? {} }), words),
     },
@@ -158,11 +187,12 @@ export function toShownConversation(row: TranscriptConversationRow): Infer<typeo
   return { ...toFields(row), properties: row.properties }
 }
 
-export function toParticipant(row: UserRow): Infer<typeof participant> {
+export function toParticipant(row: ParticipantUserRow): Infer<typeof participant> {
   return {
     id: row.id,
     createdAt: row.created_at.toISOString(),
     tags: row.tags,
+    isMember: row.is_member,
     ...(row.name !== null && { name: row.name }),
     ...(row.picture_url !== null && { pictureUrl: row.picture_url }),
   }
@@ -187,16 +217,25 @@ export function toTranscriptMessage(row: TranscriptMessageRow): Infer<typeof tra
     direction: row.direction,
     type,
     ...(payload && { payload: toChatPayload({ type, payload }) }),
-    author: {
-      kind: row.user_id === row.bot_id ? 'bot' : 'user',
-      id: row.user_id,
-      ...(row.author_name !== null && { name: row.author_name }),
-    },
+    author: toAuthor(row),
     tags: row.tags,
     wasStreamed: typeof row.metadata?.['streamId'] === 'string',
     ...(row.event_id !== null && {
       event: { id: row.event_id, status: row.event_status!, failureReason: row.failure_reason },
     }),
+  }
+}
+
+function toAuthor(row: TranscriptMessageRow): Infer<typeof transcriptMessage>['author'] {
+  const { member_name: memberName, member_picture_url: pictureUrl } = row
+  if (memberName !== null) {
+    const id = row.account_id ?? row.user_id
+    return { kind: 'member', id, name: memberName, ...(pictureUrl !== null && { pictureUrl }) }
+  }
+  return {
+    kind: row.user_id === row.bot_id ? 'bot' : 'user',
+    id: row.user_id,
+    ...(row.author_name !== null && { name: row.author_name }),
   }
 }
 

@@ -211,6 +211,8 @@ async function listed(
     db,
     `select conversations.*, integration, alias, ${boundedCount},
        messages.id as message_id, messages.direction as message_direction, messages.type as message_type,
+       messages.user_id as message_author,
+       exists (select from member_messages where message_id = messages.id) as message_is_members,
        messages.created_at as message_at, ${boundedPayload('messages')} as message_payload,
        person.id as user_id, person.name as user_name
      from messages

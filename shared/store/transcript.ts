@@ -1,6 +1,10 @@
 import { flowStateName } from '../models/state.ts'
-import type { UserRow } from '../models/tables.ts'
-import type { ShownStateRow, TranscriptConversationRow, TranscriptMessageRow } from '../models/transcript.ts'
+import type {
+  ParticipantUserRow,
+  ShownStateRow,
+  TranscriptConversationRow,
+  TranscriptMessageRow,
+} from '../models/transcript.ts'
 import { boundedCount, boundedPayload } from './conversation-search.ts'
 import { query, type Database } from './database.ts'
 import { toPage, type Page, type PageRequest } from './pagination.ts'
@@ -30,10 +34,11 @@ export async function findTranscriptConversation(
 }
 
 /** The participants of a conversation, those who joined first at the begin. */
-export async function participantsOf(db: Database, where: ConversationOfBot): Promise<UserRow[]> {
-  return query<UserRow>(
+export async function participantsOf(db: Database, where: ConversationOfBot): Promise<ParticipantUserRow[]> {
+  return query<ParticipantUserRow>(
     db,
-    `select users.* from participants join users on users.id = participants.user_id
+    `select users.*, exists (select from member_users where user_id = users.id) as is_member
+     from participants join users on users.id = participants.user_id
      where participants.conversation_id = :conversationId and users.bot_id = :botId
      order by participants.created_at, users.id limit :limit`,
     { ...where, limit: maxParticipants },
@@ -77,7 +82,7 @@ export async function flowStateOf(
 }
 
 /**
- * One page of a conversation's messages, newest first, each with its author's name and the event that handled or
+ * One page of a conversation's messages, newest first, each with its author's or member's name and the event that handled or
  * delivered it. That event has the time of its message, by which an index finds it; none has the message.
  */
 export async function pageOfTranscript(
@@ -91,9 +96,12 @@ export async function pageOfTranscript(
     `select messages.id, messages.bot_id, messages.conversation_id, messages.user_id, messages.type,
        messages.metadata, messages.tags, messages.direction, messages.origin, messages.created_at,
        messages.updated_at, ${boundedPayload('messages')} as payload,
-       users.name as author_name, handling.id as event_id, handling.status as event_status, handling.failure_reason
+       users.name as author_name, member_messages.name as member_name, member_messages.account_id,
+       accounts.picture_url as member_picture_url, handling.id as event_id, handling.status as event_status, handling.failure_reason
      from messages
      left join users on users.id = messages.user_id and users.bot_id = messages.bot_id
+     left join member_messages on member_messages.message_id = messages.id
+     left join accounts on accounts.id = member_messages.account_id
      left join lateral (
        select id, status, failure_reason from events
        where bot_id = messages.bot_id and created_at = messages.created_at and message_id = messages.id

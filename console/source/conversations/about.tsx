@@ -6,6 +6,7 @@ import { Json } from '../parts/json.tsx'
 import { Section } from '../parts/side-panel.tsx'
 import { Time } from '../parts/time.tsx'
 import { to } from '../state/route.ts'
+import { Picture } from './picture.tsx'
 import { Tags } from './tags.tsx'
 
 type About = AnswerOf<'getBotConversation'>
@@ -13,13 +14,14 @@ type Participant = About['participants'][number]
 
 /** The people of a conversation and what the bot knows about them. */
 export function About({ botId, about }: { botId: string; about: About }): JSX.Element {
-  const { conversation, participants, states, flowPosition } = about
+  const { conversation, states, flowPosition } = about
+  const people = about.participants.filter(({ isMember }) => !isMember)
   return (
     <aside class="panel about" aria-label="About the conversation">
-      <Section title={participants.length === 1 ? 'User' : 'Participants'}>
-        {participants.length === 0 && <p class="nothing">The conversation has no participant.</p>}
+      <Section title={people.length === 1 ? 'User' : 'Participants'}>
+        {people.length === 0 && <p class="nothing">The conversation has no participant.</p>}
         <ul class="plain">
-          {participants.map((person) => (
+          {people.map((person) => (
             <Person key={person.id} botId={botId} person={person} />
           ))}
         </ul>
@@ -88,23 +90,4 @@ function Person({ botId, person }: { botId: string; person: Participant }): JSX.
       <Tags tags={tags} />
     </li>
   )
-}
-
-/**
- * A picture that the address itself contains, or the first letter of the name. A user chooses the address, and to load it
- * would show the reader's own address to its server.
- */
-function Picture({ name, url }: { name: string; url: string | undefined }): JSX.Element {
-  if (url !== undefined && /^data:image\/(?:png|jpeg|gif|webp);base64,/.test(url)) {
-    return <img class="avatar" src={url} alt="" width={28} height={28} />
-  }
-  return (
-    <span class="avatar" aria-hidden="true">
-      {firstCharacter(name).toUpperCase()}
-    </span>
-  )
-}
-
-function firstCharacter(text: string): string {
-  return String.fromCodePoint(text.codePointAt(0) ?? 32)
 }

@@ -97,7 +97,7 @@ function Row({ botId, conversation }: { botId: string; conversation: Listed }): 
       <a data-row class="conversation-row" href={to('bots', botId, 'conversations', id) + location.search}>
         <strong class="who">{user?.name ?? (user ? shortId(user.id) : 'No participant')}</strong>
         <span class="what">
-          {message.direction === 'outgoing' && <span class="quiet">Bot: </span>}
+          {message.author !== 'user' && <span class="quiet">{message.author === 'bot' ? 'Bot' : 'Member'}: </span>}
           {message.preview}
         </span>
         <span class="facts quiet">

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
+import type { AnswerOf } from '../../../shared/openapi/answer-of.ts'
 import { Failure } from '../api/ask.ts'
 import type { Bot } from '../api/types.ts'
 import { shortId } from '../format.ts'
@@ -52,7 +53,7 @@ export function ConversationPage({ bot, id }: { bot: Bot; id: string }): JSX.Ele
             <div class="conversation-columns">
               <section class="panel transcript" aria-label="Transcript">
                 <h2>
-                  {about.participants.map(({ id, name }) => name ?? shortId(id)).join(', ') || 'No participant'}
+                  {namesOf(about.participants)}
                   <span class="quiet">
                     since <Time at={about.conversation.createdAt} />
                   </span>
@@ -74,4 +75,10 @@ export function ConversationPage({ bot, id }: { bot: Bot; id: string }): JSX.Ele
       )}
     </div>
   )
+}
+
+/** The names of the users of a conversation, without the members who answer there. */
+function namesOf(participants: AnswerOf<'getBotConversation'>['participants']): string {
+  const users = participants.filter(({ isMember }) => !isMember)
+  return users.map(({ id, name }) => name ?? shortId(id)).join(', ') || 'No participant'
 }

@@ -6,6 +6,7 @@ import { useStayAtEnd } from '../parts/stay-at-end.ts'
 import { Outcome } from '../parts/status.tsx'
 import { to } from '../state/route.ts'
 import type { LoadedMessages, TranscriptMessage } from './messages.ts'
+import { Picture } from './picture.tsx'
 import { Tags } from './tags.tsx'
 
 interface TranscriptProps {
@@ -45,9 +46,11 @@ function Message({ botId, message }: { botId: string; message: TranscriptMessage
   const isIncoming = direction === 'incoming'
   const name = author.kind === 'bot' ? 'Bot' : (author.name ?? shortId(author.id))
   return (
-    <li class={isIncoming ? 'theirs' : 'bot'} id={id}>
+    <li class={author.kind === 'user' ? 'theirs' : author.kind} id={id}>
       <p class="author">
-        <strong>{name}</strong>{' '}
+        {author.kind === 'member' && <Picture name={name} url={author.pictureUrl} />}
+        <strong>{name}</strong>
+        {author.kind === 'member' && <span class="quiet">member</span>}
         <time class="quiet" dateTime={createdAt} title={formatAbsolute(createdAt)}>
           {formatMoment(createdAt)}
         </time>

@@ -139,6 +139,27 @@ test('a member takes a conversation over, answers under the own name, and hands 
   expect(records.map(({ operation }) => operation)).toContain('resolveHandover')
 })
 
+test('transcripts and lists have the member who wrote a message, also when the account is deleted', async () => {
+  const { botId, user, conversationId, asMember } = await open()
+  const ada = await createMember(platform, 'developer', platform.workspaceId)
+  const id = await accountOf(ada)
+  const pictureUrl = 'https://example.com/ada.png'
+  await platform.context.db('accounts').where({ id }).update({ name: 'Ada', picture_url: pictureUrl })
+  const here = `/conversations/${conversationId}`
+  await user.send(conversationId, 'help')
+  await endedEvents(platform, botId, 1)
+  await asMember(ada, 'POST', `${here}/handover`)
+  await asMember(ada, 'POST', `${here}/messages`, text('A person'))
+  const author = async () => (await asMember({}, 'GET', `${here}/messages`)).body.messages[0].author
+  expect(await author()).toEqual({ kind: 'member', id, name: 'Ada', pictureUrl })
+  const { conversations } = (await asMember({}, 'GET', '/conversations')).body
+  expect(conversations[0].message).toMatchObject({ preview: 'A person', author: 'member' })
+  const { participants } = (await asMember({}, 'GET', here)).body
+  expect(participants.map(({ isMember }: { isMember: boolean }) => isMember)).toEqual([false, true])
+  await platform.context.db('accounts').where({ id }).delete()
+  expect(await author()).toMatchObject({ kind: 'member', name: 'Ada' })
+})
+
 test('of members who take a conversation at once, one gets it, and the others may not write', async () => {
   const { user, botId, conversationId, asMember } = await open()
   await user.send(conversationId, 'help')
