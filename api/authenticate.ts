@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import {
-  isRole,
+  hasRole,
+  isForMembers,
   type AccountCaller,
   type Administrator,
   type BotCaller,
@@ -39,7 +40,7 @@ export function identify(context: Context, headers: IncomingHttpHeaders) {
       return bot(context, { ...headers, ...(token.bot_id !== null && { 'x-bot-id': token.bot_id }) }, token)
     }
     const account = holder(token)
-    return isRole(access) ? administrator(context, headers, account) : account
+    return isForMembers(access) ? administrator(context, headers, account) : account
   }
 }
 
@@ -177,7 +178,7 @@ async function bot(context: Context, headers: IncomingHttpHeaders, token: TokenR
     throw new ApiError('Forbidden', `The token may not act as this integration on the bot '${botId}'`)
   }
   const member = token.account_id ? await findMemberForBot(db, botId, token.account_id) : undefined
-  if (token.bot_id !== botId && (!member || member.role === 'viewer')) {
+  if (token.bot_id !== botId && !(member && hasRole(member, 'developer'))) {
     throw new ApiError('Forbidden', `The token may not act as the bot '${botId}'`)
   }
   const caller: BotCaller = { kind: 'bot', botId, ...(member && { member }) }

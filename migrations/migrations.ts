@@ -39,6 +39,7 @@ import * as integrationLogs from './057_integration_logs.ts'
 import * as issuesAndDays from './058_issues_and_days.ts'
 import * as modelUsage from './059_model_usage.ts'
 import * as handovers from './061_handovers.ts'
+import * as roleAgent from './063_role_agent.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -79,6 +80,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '058_issues_and_days': issuesAndDays,
   '059_model_usage': modelUsage,
   '061_handovers': handovers,
+  '063_role_agent': roleAgent,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -654,7 +654,7 @@ create table members (
   constraint members_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE,
   constraint members_invitation_key UNIQUE (invitation),
   constraint members_pkey PRIMARY KEY (workspace_id, account_id),
-  constraint members_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'developer'::text, 'administrator'::text, 'owner'::text]))),
+  constraint members_role_check CHECK ((role = ANY (ARRAY['agent'::text, 'viewer'::text, 'developer'::text, 'administrator'::text, 'owner'::text]))),
   constraint members_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocketServer } from 'ws'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
+import { includesRole } from '#shared/models/member.ts'
 import { readTunnelKey, tunnelId, tunnelLimits, type TunnelOwner, type TunnelSignal } from '#shared/models/tunnel.ts'
 import { tunnelTopic } from '#shared/signals/signals.ts'
 import { findRole } from '#shared/store/accounts.ts'
@@ -49,7 +50,7 @@ export function openTunnels(context: Context): Tunnels {
     const [, key = '', id = ''] = address.exec(url) ?? []
     const owner = readTunnelKey(context.config.secret, key)
     const role = owner && (await findRole(db, owner.workspaceId, owner.accountId))
-    if (!owner || role === undefined || role === 'viewer') {
+    if (!owner || role === undefined || !includesRole(role, 'developer')) {
       throw new ApiError('Unauthorized', 'The key of the tunnel is invalid or has expired: get an address by getTunnel')
     }
     if (!tunnelId.test(id))

@@ -8,9 +8,9 @@ import { chooseWorkspace, hasRole, membership, session, signOut, workspaces } fr
 import { theme, themes } from './state/theme.ts'
 
 const sections: { name: string; label: string; icon: IconName; role?: string }[] = [
-  { name: 'bots', label: 'Bots', icon: 'bots' },
-  { name: 'queue', label: 'Queue', icon: 'queue' },
-  { name: 'hub', label: 'Hub', icon: 'book' },
+  { name: 'bots', label: 'Bots', icon: 'bots', role: 'viewer' },
+  { name: 'queue', label: 'Queue', icon: 'queue', role: 'viewer' },
+  { name: 'hub', label: 'Hub', icon: 'book', role: 'viewer' },
   { name: 'members', label: 'Members', icon: 'members' },
   { name: 'tokens', label: 'Tokens', icon: 'key' },
   { name: 'audit', label: 'Audit log', icon: 'audit', role: 'administrator' },

@@ -4,9 +4,15 @@ import { roles, type Role } from './tables.ts'
 export const role = {
   enum: roles,
   description:
-    'A viewer reads. A developer also manages bots and integrations. An administrator also manages the workspace and ' +
+    'An agent answers in conversations that are handed over, and sees nothing else. A viewer reads. A developer also manages bots and integrations. An administrator also manages the workspace and ' +
     'members up to administrators, and reads secrets. An owner also manages owners, and creates and closes workspaces.',
 } as const
+
+/** Whether a role includes another's permissions. A viewer sees no contents of messages, so it does not include an agent's. */
+export function includesRole(role: Role, other: Role): boolean {
+  if (other === 'agent') return role !== 'viewer'
+  return roles.indexOf(role) >= roles.indexOf(other)
+}
 
 /** An account in a workspace, or one reserved for an invited person. */
 export const member = closedObject(

@@ -44,7 +44,7 @@ export interface AccountRow {
   created_at: Date
 }
 
-export const roles = ['viewer', 'developer', 'administrator', 'owner'] as const
+export const roles = ['agent', 'viewer', 'developer', 'administrator', 'owner'] as const
 /** A member's role; each role includes the permissions of those before it. */
 export type Role = (typeof roles)[number]
 

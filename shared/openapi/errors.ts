@@ -1,5 +1,5 @@
 import { closedObject } from '../schema.ts'
-import { isRole } from '../rpc/caller.ts'
+import { isForMembers } from '../rpc/caller.ts'
 import { errorStatuses, type ErrorBody, type ErrorType } from '../errors.ts'
 import type { Operation } from '../rpc/operation.ts'
 
@@ -56,7 +56,7 @@ export function errorsOf(operation: Operation): ErrorType[] {
   const fields = Object.keys((input as { properties?: object }).properties ?? {})
   const possible: ErrorType[] = ['Internal', ...operation.errors]
   if (access !== 'visitor') possible.push('Unauthorized')
-  if (access === 'bot' || access === 'program' || isRole(access)) possible.push('Forbidden')
+  if (access === 'bot' || access === 'program' || isForMembers(access)) possible.push('Forbidden')
   // The chat in the URL, or the integration in the headers, may not exist.
   if (isInChat || access === 'bot' || access === 'program') possible.push('ResourceNotFound')
   if (isInChat) possible.push('RateLimited')

@@ -1,4 +1,4 @@
-import { isRole, type Access } from '../rpc/caller.ts'
+import { isForMembers, type Access } from '../rpc/caller.ts'
 import type { Stability } from '../rpc/operation.ts'
 
 /** One of the platform's APIs: its operations share an address, credentials and an audience. */
@@ -126,7 +126,7 @@ export function securityOf(access: Access): Record<string, []>[] {
   if (access === 'bot') return [{ token: [], botId: [] }]
   if (access === 'program') return [{ token: [] }]
   if (access === 'invitee') return [{ invitation: [] }, { invitation: [], token: [] }]
-  return [isRole(access) ? { token: [], workspaceId: [] } : { token: [] }]
+  return [isForMembers(access) ? { token: [], workspaceId: [] } : { token: [] }]
 }
 
 /** One sentence about the callers that have an access. */
@@ -138,6 +138,8 @@ export function callersOf(access: Access): string {
   if (access === 'invitee') return 'For holders of an invitation, with or without a personal token.'
   if (access === 'account') return 'For holders of a personal token.'
   if (access === 'token') return 'For holders of a token of a person, a bot or an integration, and for code of both.'
+  if (access === 'member') return 'For members of the workspace.'
+  if (access === 'agent') return 'For agents of the workspace, and for members with the role developer or above.'
   return access === 'owner'
     ? 'For owners of the workspace.'
     : `For members of the workspace with the role ${access} or above.`

@@ -1,5 +1,5 @@
 import type { Access, Caller } from './caller.ts'
-import { isRole } from './caller.ts'
+import { isForMembers } from './caller.ts'
 import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { newId } from '../ids.ts'
@@ -27,7 +27,7 @@ export function isAudited(operation: AuditedOperation): boolean {
   return (
     method !== 'GET' &&
     !changesNothing &&
-    (recordsMembers || isRole(access) || access === 'account' || access === 'invitee')
+    (recordsMembers || isForMembers(access) || access === 'account' || access === 'invitee')
   )
 }
 

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import type { UserKey } from '../models/user-key.ts'
+import { includesRole } from '../models/member.ts'
 import { roles, type Role, type Installation } from '../models/tables.ts'
 
 /**
@@ -83,15 +84,18 @@ export interface Administrator {
   role: Role
 }
 
+/** What a member of a workspace needs: a role, or with `member` any. */
+export type MemberAccess = 'member' | Role
+
 /**
- * The caller that an operation requires: one of a kind, or an administrator of at least a role. A `program` acts as the
+ * The caller that an operation requires: one of a kind, or a member of a workspace. A `program` acts as the
  * bot that the path names, by the bot's token or a member's, and is never the code of the bot or of an integration. A
  * `token` is any: a person's, who then calls as an account, or that of a bot or an integration.
  */
-export type Access = 'visitor' | 'user' | 'bot' | 'program' | 'invitee' | 'account' | 'token' | Role
+export type Access = 'visitor' | 'user' | 'bot' | 'program' | 'invitee' | 'account' | 'token' | MemberAccess
 
 /** The caller that a handler of an operation with this access gets. */
-export type CallerWith<A extends Access> = A extends Role
+export type CallerWith<A extends Access> = A extends MemberAccess
   ? Administrator
   : A extends 'program'
     ? BotCaller
@@ -109,14 +113,14 @@ export function authorise(caller: Caller, access: Access): void {
     throw new ApiError('Forbidden', 'This operation is for programs with a token of the bot or of a developer')
   }
   if (access === 'token' && (caller.kind === 'account' || caller.kind === 'bot')) return
-  if (!isRole(access)) {
+  if (!isForMembers(access)) {
     if (caller.kind === access) return
     throw new ApiError('Forbidden', `This operation is for callers of kind '${access}', not '${caller.kind}'`)
   }
   if (caller.kind !== 'administrator') {
     throw new ApiError('Forbidden', 'This operation is for members of a workspace: use a personal token')
   }
-  if (!hasRole(caller, access)) {
+  if (access !== 'member' && !hasRole(caller, access)) {
     throw new ApiError(
       'Forbidden',
       `This operation needs the role '${access}' in the workspace; yours is '${caller.role}'`,
@@ -124,13 +128,13 @@ export function authorise(caller: Caller, access: Access): void {
   }
 }
 
-/** Whether a member's role is at least the given one. */
-export function hasRole({ role }: Administrator, least: Role): boolean {
-  return roles.indexOf(role) >= roles.indexOf(least)
+/** Whether a member's role includes the given one. */
+export function hasRole({ role }: Pick<Administrator, 'role'>, needed: Role): boolean {
+  return includesRole(role, needed)
 }
 
-export function isRole(access: Access): access is Role {
-  return (roles as readonly string[]).includes(access)
+export function isForMembers(access: Access): access is MemberAccess {
+  return access === 'member' || (roles as readonly string[]).includes(access)
 }
 
 /** The id of the tenant whose share of common resources a caller uses: its bot, workspace or account. */

@@ -9,11 +9,25 @@ export async function findToken(db: Database, hash: Buffer): Promise<TokenRow | 
 
 /** The account's role in a workspace whose invitation it has accepted. */
 export async function findRole(db: Database, workspaceId: string, accountId: string): Promise<Role | undefined> {
-  const row = await db('members')
+  const row = await membership(db, workspaceId, accountId)
+  return row?.role
+}
+
+/** Finds a role, and keeps changes of it waiting until the transaction ends. */
+export async function lockRole(
+  transaction: Database,
+  workspaceId: string,
+  accountId: string,
+): Promise<Role | undefined> {
+  const row = await membership(transaction, workspaceId, accountId).forShare()
+  return row?.role
+}
+
+function membership(db: Database, workspaceId: string, accountId: string) {
+  return db('members')
     .where({ workspace_id: workspaceId, account_id: accountId })
     .whereNotNull('accepted_at')
     .first('role')
-  return row?.role
 }
 
 /** The account's membership of the workspace that owns a bot. */
@@ -73,6 +87,8 @@ export async function updateAccountFields(
 
 /** Deletes an account with its memberships, tokens and preferences. */
 export async function deleteAccountRow(transaction: Database, id: string): Promise<void> {
+  // The memberships go first: an assignment keeps them until it is committed, and is released then.
+  await transaction('members').where({ account_id: id }).delete()
   await releaseHandovers(transaction, id)
   await transaction('accounts').where({ id }).delete()
 }

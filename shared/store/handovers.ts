@@ -240,6 +240,27 @@ export async function releaseHandovers(db: Database, accountId: string, workspac
   )
 }
 
+/** Makes the handovers of a bot pending that belong to members of other workspaces. */
+export async function releaseForeignHandovers(db: Database, botId: string, workspaceId: string): Promise<void> {
+  await query(
+    db,
+    `update handovers set account_id = null, status = 'pending', assigned_at = null
+     where bot_id = :botId and ended_at is null and account_id not in (
+       select account_id from members
+       where workspace_id = :workspaceId and accepted_at is not null and role <> 'viewer'
+     )`,
+    { botId, workspaceId },
+  )
+}
+
+/** Whether a conversation of a bot is or was handed over. */
+export async function hasHadHandover(
+  db: Database,
+  { botId, conversationId }: { botId: string; conversationId: string },
+): Promise<boolean> {
+  return (await db('handovers').where({ bot_id: botId, conversation_id: conversationId }).first('id')) !== undefined
+}
+
 /** Handovers whose time is over, oldest first. */
 export async function dueHandovers(db: Database, { limit, fullBots }: Due): Promise<HandoverRow[]> {
   return query(

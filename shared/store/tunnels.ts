@@ -41,7 +41,7 @@ export async function renewTunnel(db: Database, holder: string): Promise<boolean
     `update tunnels set seen_at = now() where holder = :holder and exists (
        select from members
        where members.workspace_id = tunnels.workspace_id and members.account_id = tunnels.account_id
-         and accepted_at is not null and role <> 'viewer'
+         and accepted_at is not null and role in ('developer', 'administrator', 'owner')
      ) returning id`,
     { holder },
   )

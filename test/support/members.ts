@@ -19,7 +19,8 @@ export async function createMember({ context: { db } }: Platform, role: Role, wo
 
 /** Invites an account; returns the member's id and the invitation, which published types lack. */
 export async function invite(client: Client, email: string, role: Role): Promise<{ id: string; invitation: string }> {
-  const invited = await client.createWorkspaceMember({ email, role })
+  // Published types lack the role of an agent.
+  const invited = await client.createWorkspaceMember({ email, role: role as 'viewer' })
   if ('invitation' in invited && typeof invited.invitation === 'string') {
     return { ...invited, invitation: invited.invitation }
   }

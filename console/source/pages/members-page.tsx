@@ -14,6 +14,7 @@ import { hasRole, membership } from '../state/session.ts'
 import { Page } from './page.tsx'
 
 const roles = [
+  { value: 'agent', label: 'Agent' },
   { value: 'viewer', label: 'Viewer' },
   { value: 'developer', label: 'Developer' },
   { value: 'administrator', label: 'Administrator' },
@@ -39,7 +40,7 @@ export function MembersPage(): JSX.Element {
   return (
     <Page
       title="Members"
-      about="A viewer reads; a developer changes bots; an administrator invites members and reads secrets; an owner invites owners."
+      about="An agent answers in conversations that are handed over; a viewer reads; a developer changes bots; an administrator invites members and reads secrets; an owner invites owners."
       actions={
         mayChange && (
           <button type="button" class="button primary" onClick={() => setIsInviting(true)}>

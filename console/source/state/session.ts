@@ -16,13 +16,16 @@ export const workspaces = signal<Workspace[]>([])
 /** The account's own membership of the workspace; undefined until it is loaded. */
 export const membership = signal<Member | undefined>(undefined)
 
-const roles = ['viewer', 'developer', 'administrator', 'owner']
+const roles = ['agent', 'viewer', 'developer', 'administrator', 'owner']
 
 /** Whether the account has a developer's permissions. An unknown role counts as yes: the server decides. */
 export const mayChange = computed(() => hasRole('developer'))
 
-export function hasRole(least: string): boolean {
-  return !membership.value || roles.indexOf(membership.value.role) >= roles.indexOf(least)
+/** Whether the account's role includes another one; see `shared/models/member.ts`. */
+export function hasRole(needed: string): boolean {
+  if (!membership.value) return true
+  const { role } = membership.value
+  return needed === 'agent' ? role !== 'viewer' : roles.indexOf(role) >= roles.indexOf(needed)
 }
 
 /** @param stays whether the session outlives the tab */

@@ -3,17 +3,17 @@ import { ApiError } from '../../errors.ts'
 import { announceEntrance, describeHandover, enterAsMember, noHandover } from '../../messaging/handovers.ts'
 import { handover } from '../../models/handover.ts'
 import { operation } from '../../rpc/operation.ts'
-import { findRole } from '../../store/accounts.ts'
 import { assignHandover as assignInStore, findHandover, lockConversation } from '../../store/handovers.ts'
 import { findBotConversation } from './find-conversation.ts'
 import { findOwnBot } from './find-version.ts'
+import { lockAnswering } from './lock-answering.ts'
 
 export const assignHandover = operation({
   name: 'assignHandover',
   description: 'Assigns a handover to a member, or makes it pending again.',
   method: 'PUT',
   path: '/v1/admin/bots/{botId}/handovers/{id}/member',
-  access: 'developer',
+  access: 'agent',
   stability: 'experimental',
   errors: ['ResourceNotFound', 'ReferenceNotFound', 'RelationConflict'],
   auditedFields: ['memberId'],
@@ -30,9 +30,7 @@ export const assignHandover = operation({
     const entrance = await db.transaction(async (transaction) => {
       const found = await findHandover(transaction, botId, id)
       if (!found) throw noHandover(id)
-      if (memberId !== null && !(await mayAnswer(transaction, caller.workspaceId, memberId))) {
-        throw new ApiError('ReferenceNotFound', `Member '${memberId}' not found, or the member's role may not answer`)
-      }
+      if (memberId !== null) await lockAnswering(transaction, caller.workspaceId, memberId)
       const { conversation_id: conversationId } = found
       await lockConversation(transaction, botId, conversationId)
       if (!(await assignInStore(transaction, { botId, id }, { accountId: memberId }))) throw hasEnded(id)
@@ -43,11 +41,6 @@ export const assignHandover = operation({
     return { handover: await describeHandover(context, botId, id) }
   },
 })
-
-async function mayAnswer(db: Parameters<typeof findRole>[0], workspaceId: string, accountId: string) {
-  const role = await findRole(db, workspaceId, accountId)
-  return role !== undefined && role !== 'viewer'
-}
 
 export function hasEnded(id: string): ApiError {
   return new ApiError('RelationConflict', `Handover '${id}' has ended`)

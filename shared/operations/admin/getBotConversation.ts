@@ -8,6 +8,7 @@ import {
   toShownConversation,
   toShownState,
 } from '../../models/transcript.ts'
+import { hasRole } from '../../rpc/caller.ts'
 import { operation } from '../../rpc/operation.ts'
 import { readingInput, readingOutput } from '../../rpc/reading.ts'
 import { flowStateOf, maxParticipants, maxStates, participantsOf, statesOf } from '../../store/transcript.ts'
@@ -16,11 +17,12 @@ import { findOwnConversation } from './find-conversation.ts'
 export const getBotConversation = operation({
   name: 'getBotConversation',
   description:
-    'Returns a conversation of a bot with its participants, its states and theirs, and its position in flows. The audit ' +
-    'log has who read it. Not for viewers.',
+    'Returns a conversation of a bot with its participants, its states and theirs, and its position in flows. An ' +
+    'agent reads conversations that have had a handover, without states and position. The audit log has who read it. ' +
+    'Not for viewers.',
   method: 'GET',
   path: '/v1/admin/bots/{botId}/conversations/{conversationId}',
-  access: 'developer',
+  access: 'agent',
   stability: 'experimental',
   recordsReading: true,
   errors: ['ResourceNotFound'],
@@ -43,9 +45,12 @@ export const getBotConversation = operation({
   ),
 
   async handle(context, where) {
-    const { db } = context
+    const { db, caller } = context
     const row = await findOwnConversation(context, where)
     const people = await participantsOf(db, where)
+    if (!hasRole(caller, 'developer')) {
+      return { conversation: toShownConversation(row), participants: people.map(toParticipant), states: [] }
+    }
     const [states, flowState] = await Promise.all([
       statesOf(
         db,

@@ -8,7 +8,7 @@ export const getWorkspace = operation({
   description: 'Returns the workspace.',
   method: 'GET',
   path: '/v1/admin/workspaces/{id}',
-  access: 'viewer',
+  access: 'member',
   errors: ['ResourceNotFound'],
   input: closedObject({ id: { type: 'string' } }),
   output: workspace,

@@ -9,7 +9,7 @@ export const getWorkspaceMember = operation({
   description: 'Returns the caller’s membership of the workspace, with the role.',
   method: 'GET',
   path: '/v1/admin/workspace-members/me',
-  access: 'viewer',
+  access: 'member',
   errors: ['ResourceNotFound'],
   input: closedObject({}),
   output: member,

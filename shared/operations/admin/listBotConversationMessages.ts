@@ -10,10 +10,10 @@ export const listBotConversationMessages = operation({
   name: 'listBotConversationMessages',
   description:
     'Lists the messages of both sides of a conversation, newest first, with their authors and the events that handled or ' +
-    'delivered them. The audit log has who read them. Not for viewers.',
+    'delivered them. An agent reads conversations that have had a handover. The audit log has who read them. Not for viewers.',
   method: 'GET',
   path: '/v1/admin/bots/{botId}/conversations/{conversationId}/messages',
-  access: 'developer',
+  access: 'agent',
   stability: 'experimental',
   recordsReading: true,
   errors: ['ResourceNotFound'],

@@ -11,7 +11,7 @@ export const listHandovers = operation({
   description: 'Lists the handovers of a bot’s conversations, the newest first.',
   method: 'GET',
   path: '/v1/admin/bots/{botId}/handovers',
-  access: 'developer',
+  access: 'agent',
   stability: 'experimental',
   errors: ['ResourceNotFound'],
   input: closedObject(

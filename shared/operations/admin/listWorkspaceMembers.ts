@@ -9,7 +9,7 @@ export const listWorkspaceMembers = operation({
   description: 'Lists the members of the workspace with their roles, the newest first.',
   method: 'GET',
   path: '/v1/admin/workspace-members',
-  access: 'viewer',
+  access: 'member',
   input: closedObject({}, pageInput),
   output: closedObject({ members: { type: 'array', items: member }, meta: pageMeta }),
 

@@ -17,7 +17,7 @@ export const replyInConversation = operation({
     'member’s name and picture; through other integrations the message is the bot’s.',
   method: 'POST',
   path: '/v1/admin/bots/{botId}/conversations/{conversationId}/messages',
-  access: 'developer',
+  access: 'agent',
   stability: 'experimental',
   errors: ['ResourceNotFound', 'RelationConflict'],
   status: 201,

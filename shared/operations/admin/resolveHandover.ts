@@ -11,7 +11,7 @@ export const resolveHandover = operation({
   description: 'Hands the conversation of a handover back to the bot, which receives `handover_ended`.',
   method: 'POST',
   path: '/v1/admin/bots/{botId}/handovers/{id}/resolve',
-  access: 'developer',
+  access: 'agent',
   stability: 'experimental',
   errors: ['ResourceNotFound', 'RelationConflict'],
   input: closedObject({ botId: { type: 'string' }, id: { type: 'string' } }),

@@ -5,17 +5,18 @@ import { handover, type HandoverView } from '../../models/handover.ts'
 import { operation } from '../../rpc/operation.ts'
 import { assignHandover, beginHandover, findHandover } from '../../store/handovers.ts'
 import { noConversation } from '../runtime/not-found.ts'
-import { findBotConversation } from './find-conversation.ts'
+import { findBotConversation, maySee } from './find-conversation.ts'
 import { findOwnBot } from './find-version.ts'
+import { lockAnswering } from './lock-answering.ts'
 
 export const takeOverConversation = operation({
   name: 'takeOverConversation',
   description:
     'Hands a conversation over to the caller, or assigns the caller a handover that no member answers yet. Of two ' +
-    'members who take it at once, one gets it.',
+    'members who take it at once, one gets it. An agent takes conversations that have had a handover.',
   method: 'POST',
   path: '/v1/admin/bots/{botId}/conversations/{conversationId}/handover',
-  access: 'developer',
+  access: 'agent',
   stability: 'experimental',
   errors: ['ResourceNotFound', 'RelationConflict'],
   input: closedObject({ botId: { type: 'string' }, conversationId: { type: 'string' } }),
@@ -23,9 +24,11 @@ export const takeOverConversation = operation({
 
   async handle(context, { botId, conversationId }) {
     const { db, caller } = context
-    const { accountId } = caller
+    const { accountId, workspaceId } = caller
     await findOwnBot(context, botId)
+    if (!(await maySee(context, { botId, conversationId }))) throw noConversation(conversationId)
     const taken = await db.transaction(async (transaction): Promise<{ id: string; entrance: MemberEntrance }> => {
+      await lockAnswering(transaction, workspaceId, accountId)
       const conversation = await findBotConversation(transaction, botId, conversationId)
       const given = { botId, conversationId, requestedBy: 'member', accountId } as const
       const begun = await beginHandover(transaction, given)

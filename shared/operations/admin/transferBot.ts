@@ -10,6 +10,7 @@ import { findRole } from '../../store/accounts.ts'
 import { beginRecord, endRecord } from '../../store/audit.ts'
 import { lockBot, moveBot } from '../../store/bots.ts'
 import type { Database } from '../../store/database.ts'
+import { releaseForeignHandovers } from '../../store/handovers.ts'
 import { listForeignIntegrations } from '../../store/installations.ts'
 import { lockWorkspace } from '../../store/workspaces.ts'
 import { noSuchBot } from './describe-bot.ts'
@@ -51,6 +52,7 @@ export const transferBot = operation({
       ]
       if (foreign.length > 0) throw cannotFollow(foreign)
       await moveBot(transaction, { id, from: workspaceId, to: targetWorkspaceId })
+      await releaseForeignHandovers(transaction, id, targetWorkspaceId)
       // The record of the call is that of the former workspace.
       const record = { id: newId('audit'), workspaceId: targetWorkspaceId, accountId, email: null, resourceId: id }
       await beginRecord(transaction, { ...record, operation: 'transferBot', fields: `workspaceId=${workspaceId}` })

@@ -1,5 +1,5 @@
 import { closedObject } from '../../schema.ts'
-import { member, role, toMember } from '../../models/member.ts'
+import { includesRole, member, role, toMember } from '../../models/member.ts'
 import { operation } from '../../rpc/operation.ts'
 import { releaseHandovers } from '../../store/handovers.ts'
 import { setRole } from '../../store/members.ts'
@@ -23,7 +23,7 @@ export const updateWorkspaceMember = operation({
       assertNotAbove(caller, wanted)
       if (wanted !== 'owner') await assertOwnerRemains(transaction, caller, present)
       await setRole(transaction, caller.workspaceId, id, wanted)
-      if (wanted === 'viewer') await releaseHandovers(transaction, id, caller.workspaceId)
+      if (!includesRole(wanted, 'agent')) await releaseHandovers(transaction, id, caller.workspaceId)
       return toMember({ ...present, role: wanted })
     })
   },

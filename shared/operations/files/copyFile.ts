@@ -5,7 +5,7 @@ import { showFile } from '../../files/show-file.ts'
 import { newId } from '../../ids.ts'
 import { file } from '../../models/file.ts'
 import type { FileRow } from '../../models/tables.ts'
-import type { BotContext } from '../../rpc/caller.ts'
+import { hasRole, type BotContext } from '../../rpc/caller.ts'
 import { oncePrepared } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
 import { wakeWorker } from '../../signals/after-commit.ts'
@@ -130,7 +130,7 @@ async function findDestination({ db, caller }: BotContext, botId = caller.botId)
   if (botId === caller.botId) return caller
   const { member, installation } = caller
   const other = member && !installation ? await findMemberForBot(db, botId, member.accountId) : undefined
-  if (other && other.role !== 'viewer') return { botId }
+  if (other && hasRole(other, 'developer')) return { botId }
   throw notFound(`Bot '${botId}'`)
 }
 

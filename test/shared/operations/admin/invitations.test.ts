@@ -1,7 +1,6 @@
 import { Client } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as operations from '#shared/operations/index.ts'
-import type { Role } from '#shared/models/tables.ts'
 import { accept, addMember, createMember, invite } from '../../../support/members.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 
@@ -261,7 +260,7 @@ describe('an invitation', () => {
     expect(await as(body.token, tenant.id).getWorkspace({ id: tenant.id })).toMatchObject({ ownerId: invited.id })
   })
 
-  test.for<Role>(['viewer', 'owner'])('may get another role before it is accepted: %s', async (role) => {
+  test.for<'viewer' | 'owner'>(['viewer', 'owner'])('may get another role before it is accepted: %s', async (role) => {
     const { id, invitation } = await invite(client, newAddress(), 'developer')
     await client.updateWorkspaceMember({ id, role })
     expect(await accept(platform, invitation)).toMatchObject({ body: { role } })

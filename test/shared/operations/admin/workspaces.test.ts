@@ -1,5 +1,6 @@
 import { Client } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { MemberAccess } from '#shared/rpc/caller.ts'
 import { ensureAdministrator } from '#shared/process/bootstrap.ts'
 import { roles, type Role } from '#shared/models/tables.ts'
 import { accept, addMember, createMember, invite } from '../../../support/members.ts'
@@ -110,9 +111,14 @@ describe('a member', () => {
 
 describe('what a role may do', () => {
   /** The least role for each of these; whoever has less is refused by it, before anything is looked at. */
-  const least: [Role, string, string, object?][] = [
+  const least: [MemberAccess, string, string, object?][] = [
     ['viewer', 'GET', '/v1/admin/bots'],
-    ['viewer', 'GET', '/v1/admin/workspace-members'],
+    ['member', 'GET', '/v1/admin/workspace-members'],
+    ['agent', 'GET', '/v1/admin/bots/none/handovers'],
+    ['agent', 'POST', '/v1/admin/bots/none/conversations/none/handover', {}],
+    ['viewer', 'GET', '/v1/admin/bots/none'],
+    ['viewer', 'GET', '/v1/admin/bots/none/events'],
+    ['developer', 'GET', '/v1/admin/bots/none/conversations'],
     ['viewer', 'GET', '/v1/admin/bots/none/logs?timeStart=2024-01-01T00:00:00Z'],
     ['viewer', 'GET', '/v1/admin/bots/none/versions'],
     ['developer', 'POST', '/v1/admin/bots', {}],
@@ -134,7 +140,8 @@ describe('what a role may do', () => {
     const { headers } = await add(role)
     for (const [needed, method, path, body] of least) {
       const { status } = await platform.ask(method, path, body, headers)
-      const isRefused = roles.indexOf(role) < roles.indexOf(needed)
+      const may = { member: true, agent: role !== 'viewer' }
+      const isRefused = !(may[needed as 'agent'] ?? roles.indexOf(role) >= roles.indexOf(needed as Role))
       expect({ method, path, isRefused: status === 403 }).toEqual({ method, path, isRefused })
     }
   })
