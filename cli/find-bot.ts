@@ -41,8 +41,17 @@ export async function findBot(connection: Connection, idOrName: string): Promise
   )
 }
 
+/** The id of a bot that is named by its id or name. An id is not looked up: agents may not read bots. */
+export async function botIdOf(connection: Connection, idOrName: string): Promise<string> {
+  return isBotId(idOrName) ? idOrName : (await findBot(connection, idOrName)).id
+}
+
+function isBotId(text: string): boolean {
+  return /^bot_\w+$/.test(text)
+}
+
 async function getBot({ ask }: Connection, id: string): Promise<Bot | undefined> {
-  if (!/^bot_\w+$/.test(id)) return undefined
+  if (!isBotId(id)) return undefined
   try {
     return (await ask<'getBot'>('GET', `/v1/admin/bots/${id}`)).bot
   } catch (error) {

@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { addBotsCommand } from './commands/bots.ts'
 import { addChatCommand } from './commands/chat.ts'
+import { addConversationsCommand } from './commands/conversations.ts'
 import { addDeployCommand } from './commands/deploy.ts'
 import { addDevCommand } from './commands/dev.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addEventsCommand } from './commands/events.ts'
 import { addFilesCommand } from './commands/files.ts'
+import { addHandoversCommand } from './commands/handovers.ts'
 import { addHubCommand } from './commands/hub.ts'
 import { addImportCommand } from './commands/import.ts'
 import { addInitCommand } from './commands/init.ts'
@@ -36,6 +38,8 @@ const commands = [
   addWebchatCommand,
   addLogsCommand,
   addEventsCommand,
+  addConversationsCommand,
+  addHandoversCommand,
   addFilesCommand,
   addTablesCommand,
   addModelsCommand,
