@@ -18,6 +18,8 @@ let bot: DeployedBot
 let fileId: string
 let tableId: string
 let flowBot: DeployedBot
+/** The conversation that waits for a person. */
+let handedOver: string
 let axe: string
 
 const sizes = [
@@ -31,6 +33,7 @@ beforeAll(async () => {
   axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
   bot = await createUsedBot()
   flowBot = await createWaitingBot()
+  handedOver = await handOver()
   await signIn(page, platform.token)
 }, installing)
 afterAll(() => parts.disposeAsync())
@@ -135,6 +138,16 @@ async function createWaitingBot(): Promise<DeployedBot> {
   return created
 }
 
+/** Hands over a conversation in which a user has said something. */
+async function handOver(): Promise<string> {
+  const chatUser = await createChatUser(bot.chatUrl, { name: 'Ada' })
+  const conversationId = await chatUser.createConversation()
+  await chatUser.send(conversationId, 'hello')
+  const given = { title: 'A broken parcel', description: 'It has a hole. '.repeat(100), expiresInSeconds: 7200 }
+  await platform.ask('POST', `/v1/chat/conversations/${conversationId}/handover`, given, { 'x-bot-id': bot.id })
+  return conversationId
+}
+
 async function createIndexedFile(botId: string): Promise<string> {
   const headers = { 'x-bot-id': botId }
   await platform.ask('POST', '/v1/files/knowledge-bases', { name: 'Handbook' }, headers)
@@ -210,8 +223,20 @@ const views: Record<string, { path: () => string; show?: () => Promise<unknown> 
   'a conversation': {
     path: () => `/bots/${bot.id}/conversations`,
     async show() {
-      await page.locator('[data-row]').first().click()
+      await page.locator('[data-row]').last().click()
       await page.getByText('The bot failed').first().waitFor()
+    },
+  },
+  'a conversation that waits for a person': {
+    path: () => `/bots/${bot.id}/conversations/${handedOver}`,
+    show: () => button('Take over').waitFor(),
+  },
+  'a conversation in which the member answers': {
+    path: () => `/bots/${bot.id}/conversations/${handedOver}`,
+    async show() {
+      await button('Take over').click()
+      await page.getByLabel('File to send').setInputFiles({ name: 'a.md', mimeType: '', buffer: Buffer.from('a') })
+      await button('Remove a.md').waitFor()
     },
   },
   'a bot’s events': { path: () => `/bots/${bot.id}/events` },
@@ -312,6 +337,13 @@ const dialogs: Record<string, { path: () => string; show: () => Promise<unknown>
       page
         .getByLabel('Files to upload')
         .setInputFiles({ name: 'a.md', mimeType: 'text/markdown', buffer: Buffer.from('a') }),
+  },
+  'Assign the conversation': {
+    path: () => `/bots/${bot.id}/conversations/${handedOver}`,
+    async show() {
+      await button('Assign').click()
+      await page.getByLabel('Member who answers').waitFor()
+    },
   },
   'New table': { path: () => `/bots/${bot.id}/tables`, show: () => button('New table').click() },
   'Add a column': { path: () => `/bots/${bot.id}/tables/${tableId}`, show: () => button('Add a column').click() },

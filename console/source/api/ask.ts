@@ -39,6 +39,8 @@ export type Query = Record<string, string | number | boolean | undefined>
 export interface Request {
   query?: Query
   body?: object
+  /** Of requests with the same key, one is carried out, and the others receive its answer. */
+  idempotencyKey?: string
   abort?: AbortSignal
   /** Credentials for this request in place of the session's. */
   as?: Asking
@@ -57,7 +59,7 @@ export async function ask<Name extends OperationName>(
   path: string,
   request: Request = {},
 ): Promise<AnswerOf<Name>> {
-  const { query = {}, body, abort, botId } = request
+  const { query = {}, body, abort, botId, idempotencyKey } = request
   const as: Asking | undefined = request.as ?? session.value
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
@@ -68,6 +70,7 @@ export async function ask<Name extends OperationName>(
       ...(as?.invitation && { 'x-invitation': as.invitation }),
       ...(as?.workspaceId && { 'x-workspace-id': as.workspaceId }),
       ...(botId && { 'x-bot-id': botId }),
+      ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
       ...(body && { 'content-type': 'application/json' }),
     },
     ...(body && { body: JSON.stringify(body) }),

@@ -11,6 +11,7 @@ export type EventPage = AnswerOf<'listBotEvents'>
 export type EventSummary = EventPage['events'][number]
 export type FileOfBot = AnswerOf<'getFile'>['file']
 export type FoundPassage = AnswerOf<'searchFiles'>['passages'][number]
+export type Handover = NonNullable<AnswerOf<'getBotConversation'>['handover']>
 export type Installation = AnswerOf<'listBotInstallations'>['installations'][number]
 export type Invitation = AnswerOf<'getInvitation'>
 export type Invited = AnswerOf<'createWorkspaceMember'>

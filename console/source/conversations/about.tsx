@@ -6,6 +6,7 @@ import { Json } from '../parts/json.tsx'
 import { Section } from '../parts/side-panel.tsx'
 import { Time } from '../parts/time.tsx'
 import { to } from '../state/route.ts'
+import { mayChange } from '../state/session.ts'
 import { Picture } from './picture.tsx'
 import { Tags } from './tags.tsx'
 
@@ -48,25 +49,31 @@ export function About({ botId, about }: { botId: string; about: About }): JSX.El
           </p>
         </Section>
       )}
-      <Section title="States">
-        {states.length === 0 && <p class="nothing">The bot’s code has set no state.</p>}
-        {states.map(({ type, ownerId, name, payload, updatedAt }) => (
-          <details key={`${type} ${ownerId} ${name}`}>
-            <summary>
-              <code>{name}</code> <span class="quiet">of the {type}</span>
-            </summary>
-            <p class="quiet">
-              Changed <Time at={updatedAt} />
-            </p>
-            {payload ? (
-              <Json value={payload} label={`The state ${name}`} />
-            ) : (
-              <p class="quiet">It is too large to be shown here.</p>
-            )}
-          </details>
-        ))}
-      </Section>
+      {mayChange.value && <States states={states} />}
     </aside>
+  )
+}
+
+function States({ states }: Pick<About, 'states'>): JSX.Element {
+  return (
+    <Section title="States">
+      {states.length === 0 && <p class="nothing">The bot’s code has set no state.</p>}
+      {states.map(({ type, ownerId, name, payload, updatedAt }) => (
+        <details key={`${type} ${ownerId} ${name}`}>
+          <summary>
+            <code>{name}</code> <span class="quiet">of the {type}</span>
+          </summary>
+          <p class="quiet">
+            Changed <Time at={updatedAt} />
+          </p>
+          {payload ? (
+            <Json value={payload} label={`The state ${name}`} />
+          ) : (
+            <p class="quiet">It is too large to be shown here.</p>
+          )}
+        </details>
+      ))}
+    </Section>
   )
 }
 
@@ -80,7 +87,9 @@ function Person({ botId, person }: { botId: string; person: Participant }): JSX.
       </p>
       <p class="facts">
         <Copy text={id} shown={shortId(id)} label="user id" />
-        <a href={`${to('bots', botId, 'conversations')}?user=${encodeURIComponent(id)}`}>All conversations</a>
+        {mayChange.value && (
+          <a href={`${to('bots', botId, 'conversations')}?user=${encodeURIComponent(id)}`}>All conversations</a>
+        )}
         {pictureUrl !== undefined && /^https?:\/\//i.test(pictureUrl) && (
           <a href={pictureUrl} target="_blank" rel="noreferrer noopener">
             Picture

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import type { TabProps } from '../bot/tab.ts'
 import { Empty } from '../parts/loaded.tsx'
+import { to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
 import { ConversationList } from './conversation-list.tsx'
 import { ConversationPage } from './conversation-page.tsx'
@@ -17,6 +18,11 @@ export function ConversationsTab({ bot, segments: [id] }: TabProps): JSX.Element
   return id === undefined ? (
     <ConversationList key={bot.id} bot={bot} />
   ) : (
-    <ConversationPage key={id} bot={bot} id={id} />
+    <ConversationPage
+      key={id}
+      botId={bot.id}
+      id={id}
+      back={{ href: to('bots', bot.id, 'conversations') + location.search, label: 'Conversations' }}
+    />
   )
 }

@@ -5,6 +5,7 @@ import { Empty } from '../parts/loaded.tsx'
 import { useStayAtEnd } from '../parts/stay-at-end.ts'
 import { Outcome } from '../parts/status.tsx'
 import { to } from '../state/route.ts'
+import { mayChange } from '../state/session.ts'
 import type { LoadedMessages, TranscriptMessage } from './messages.ts'
 import { Picture } from './picture.tsx'
 import { Tags } from './tags.tsx'
@@ -70,7 +71,7 @@ function Message({ botId, message }: { botId: string; message: TranscriptMessage
 /** The link to the event in which the message was handled or delivered, and why that failed. */
 function Handling({ botId, message }: { botId: string; message: TranscriptMessage }): JSX.Element | null {
   const { event, direction } = message
-  if (!event) return null
+  if (!event || !mayChange.value) return null
   const failed = direction === 'incoming' ? 'The bot failed' : 'Not delivered'
   return (
     <p class="handling">

@@ -3,9 +3,12 @@ import type { AnswerOf } from '../../../shared/openapi/answer-of.ts'
 import { ask, explain } from '../api/ask.ts'
 import { notify } from '../state/notices.ts'
 import { useResource, type Resource } from '../state/resource.ts'
+import { isMine } from './handover.ts'
 import { withNewest, withOlder, type LoadedMessages } from './messages.ts'
 
 const everyMilliseconds = 2500
+/** For the member who answers, for whom the user waits. */
+const everyMillisecondsOfMine = 1000
 const pageSize = 50
 
 export interface OpenTranscript {
@@ -24,15 +27,17 @@ export function useTranscript(botId: string, conversationId: string): OpenTransc
   const reading = useRef<string>(undefined)
   const loaded = useRef<LoadedMessages>({ messages: [] })
   const [isBusy, setIsBusy] = useState(false)
+  const [every, setEvery] = useState(everyMilliseconds)
   const load = async (abort: AbortSignal) => {
     const about = await ask<'getBotConversation'>('GET', path, { query: { reading: reading.current }, abort })
     reading.current = about.reading
+    setEvery(isMine(about.handover) ? everyMillisecondsOfMine : everyMilliseconds)
     const query = { pageSize, reading: reading.current }
     const page = await ask<'listBotConversationMessages'>('GET', `${path}/messages`, { query, abort })
     loaded.current = withNewest(loaded.current, page)
     return { about, loaded: loaded.current }
   }
-  const resource = useResource(`transcript ${path}`, load, { every: everyMilliseconds })
+  const resource = useResource(`transcript ${path}`, load, { every })
   const loadOlder = async () => {
     const { nextToken } = loaded.current
     setIsBusy(true)

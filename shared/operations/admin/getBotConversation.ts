@@ -1,5 +1,6 @@
 import { closedObject } from '../../schema.ts'
 import { flowPosition, toFlowPosition } from '../../flows/position.ts'
+import { handover, toHandover } from '../../models/handover.ts'
 import {
   participant,
   shownConversation,
@@ -11,6 +12,7 @@ import {
 import { hasRole } from '../../rpc/caller.ts'
 import { operation } from '../../rpc/operation.ts'
 import { readingInput, readingOutput } from '../../rpc/reading.ts'
+import { findHandoverInProgress } from '../../store/handovers.ts'
 import { flowStateOf, maxParticipants, maxStates, participantsOf, statesOf } from '../../store/transcript.ts'
 import { findOwnConversation } from './find-conversation.ts'
 
@@ -41,16 +43,26 @@ export const getBotConversation = operation({
         description: `States that the bot’s own code has set, the newest first; at most ${maxStates}.`,
       },
     },
-    { ...readingOutput, flowPosition: { ...flowPosition, description: 'Absent when no flow is in progress.' } },
+    {
+      ...readingOutput,
+      flowPosition: { ...flowPosition, description: 'Absent when no flow is in progress.' },
+      handover: { ...handover, description: 'The handover in progress; absent while the bot answers.' },
+    },
   ),
 
   async handle(context, where) {
     const { db, caller } = context
     const row = await findOwnConversation(context, where)
-    const people = await participantsOf(db, where)
-    if (!hasRole(caller, 'developer')) {
-      return { conversation: toShownConversation(row), participants: people.map(toParticipant), states: [] }
+    const [people, inProgress] = await Promise.all([
+      participantsOf(db, where),
+      findHandoverInProgress(db, where.botId, where.conversationId),
+    ])
+    const seen = {
+      conversation: toShownConversation(row),
+      participants: people.map(toParticipant),
+      ...(inProgress && { handover: toHandover(inProgress) }),
     }
+    if (!hasRole(caller, 'developer')) return { ...seen, states: [] }
     const [states, flowState] = await Promise.all([
       statesOf(
         db,
@@ -60,11 +72,6 @@ export const getBotConversation = operation({
       flowStateOf(db, where),
     ])
     const position = toFlowPosition(flowState)
-    return {
-      conversation: toShownConversation(row),
-      participants: people.map(toParticipant),
-      states: states.map(toShownState),
-      ...(position && { flowPosition: position }),
-    }
+    return { ...seen, states: states.map(toShownState), ...(position && { flowPosition: position }) }
   },
 })

@@ -1,0 +1,191 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createChatUser, type ChatUser } from '../support/chat-client.ts'
+import { createMember } from '../support/members.ts'
+import { replies } from '../support/outcomes.ts'
+import type { DeployedBot, Platform } from '../support/platform.ts'
+import { installing, openConsole, patience } from './open-console.ts'
+
+const parts = new AsyncDisposableStack()
+let platform: Platform
+let page: Page
+let complaints: string[]
+let bot: DeployedBot
+/** Another member of the workspace. */
+let eve: Record<string, string>
+
+/** Answers each message with its text; `help` hands the conversation over. */
+const code = `export const hooks = {
+  async afterIncomingMessage({ event, client }) {
+    const { conversationId, payload } = event
+    if (payload.text !== 'help') {
+      return client.createMessage({ conversationId, type: 'text', payload: { text: 'bot: ' + payload.text } })
+    }
+    const description = 'The parcel of order 17 is broken, and the customer wants the money back.'
+    await client.handover({ conversationId, title: 'A broken parcel', description, expiresInSeconds: 7200 })
+  },
+}`
+
+beforeAll(async () => {
+  // Members who are too late are refused, and connections break on purpose.
+  ;({ platform, page, complaints } = await openConsole(parts, /status of 409|ERR_FAILED/))
+  bot = await platform.createBot(code)
+  eve = await createMember(platform, 'developer', platform.workspaceId)
+  await platform.context.db('accounts').where({ name: 'developer' }).update({ name: 'Eve' })
+  await page.goto(`${platform.url}/console`)
+  await page.getByLabel('Personal token').fill(platform.token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Bots' }).waitFor()
+}, installing)
+afterAll(() => parts.disposeAsync())
+
+const button = (name: string) => page.getByRole('button', { name, exact: true })
+const log = () => page.getByRole('log', { name: 'Messages' })
+const reply = () => page.getByRole('textbox', { name: 'Reply' })
+const state = () => page.locator('.handover').getByRole('status')
+
+interface Scene {
+  user: ChatUser
+  conversationId: string
+  asEve(method: string, path: string, body?: object): ReturnType<Platform['ask']>
+}
+
+/** A conversation that the bot has handed over, and its page. */
+async function open(name = 'Ada'): Promise<Scene> {
+  const user = await createChatUser(bot.chatUrl, { name })
+  const conversationId = await user.createConversation()
+  await user.send(conversationId, 'help')
+  const { db } = platform.context
+  await expect.poll(() => db('handovers').where({ conversation_id: conversationId }), patience).toHaveLength(1)
+  await page.goto(`${platform.url}/console/bots/${bot.id}/conversations/${conversationId}`)
+  await log().getByText('help').waitFor()
+  return {
+    user,
+    conversationId,
+    asEve: (method, path, body = {}) => platform.ask(method, `/v1/admin/bots/${bot.id}${path}`, body, eve),
+  }
+}
+
+/** The name of the element that has the focus. */
+const focused = () =>
+  page.evaluate<string>(
+    `document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent.trim()`,
+  )
+
+/** Presses Tab until an element has the focus. */
+async function tabTo(name: string): Promise<void> {
+  for (let presses = 0; presses < 60 && (await focused()) !== name; presses++) await page.keyboard.press('Tab')
+  expect(await focused()).toBe(name)
+}
+
+test('by keyboard alone, a member takes a conversation over, answers in lines, and hands it back', async () => {
+  const { user, conversationId } = await open()
+  await state().getByText('Waiting for a person').waitFor()
+  const bar = page.locator('.handover')
+  await bar.getByText('A broken parcel').waitFor()
+  await bar.getByText(/The bot asked .*the bot goes on in 1 h/).waitFor()
+  await tabTo('Take over')
+  await page.keyboard.press('Enter')
+  await state().getByText('You answer').waitFor()
+  await expect.poll(focused, patience).toBe('Reply')
+  await page.keyboard.type('Hello Ada')
+  await page.keyboard.press('Shift+Enter')
+  await page.keyboard.type('I am a person')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => replies(platform, conversationId), patience).toEqual(['Hello Ada\nI am a person'])
+  await page.setViewportSize({ width: 320, height: 640 })
+  expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(320)
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await log().getByRole('listitem').filter({ hasText: 'member' }).getByText('I am a person').waitFor()
+  expect(await reply().inputValue()).toBe('')
+  await user.send(conversationId, 'A real one?')
+  await log().getByText('A real one?').waitFor()
+  await page.keyboard.press('Escape')
+  await tabTo('Hand back')
+  await page.keyboard.press('Enter')
+  await state().getByText('The bot answers').waitFor()
+  expect(await reply().count()).toBe(0)
+  await user.send(conversationId, 'and now?')
+  await log().getByText('bot: and now?').waitFor()
+})
+
+test('a double click sends once, and a text whose sending broke is kept and sent once when it is tried again', async () => {
+  const { conversationId } = await open()
+  await button('Take over').click()
+  await reply().fill('only one')
+  await button('Send').dblclick()
+  await expect.poll(() => reply().inputValue(), patience).toBe('')
+  expect(await replies(platform, conversationId)).toEqual(['only one'])
+
+  // The message reaches the platform, and its answer does not reach the page.
+  const messages = `**/conversations/${conversationId}/messages`
+  await page.route(messages, async (route) => {
+    if (route.request().method() !== 'POST') return route.continue()
+    await route.fetch()
+    await route.abort()
+  })
+  await reply().fill('kept')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').getByText('Not sent. The server cannot be reached').waitFor()
+  await page.unroute(messages)
+  expect(await reply().inputValue()).toBe('kept')
+  await page.getByRole('link', { name: 'Conversations', exact: true }).first().click()
+  await page.goBack()
+  await expect.poll(() => reply().inputValue(), patience).toBe('kept')
+  await reply().press('Enter')
+  await expect.poll(() => reply().inputValue(), patience).toBe('')
+  expect(await replies(platform, conversationId)).toEqual(['only one', 'kept'])
+})
+
+test('the page follows other members, and says in words when one of them was first', async () => {
+  const { conversationId, asEve } = await open()
+  await button('Take over').waitFor()
+  // The page does not know yet that another member has it.
+  const path = `/conversations/${conversationId}/handover`
+  const about = `**/conversations/${conversationId}?*`
+  await page.route(about, (route) => route.abort())
+  expect((await asEve('POST', path)).status).toBe(200)
+  await button('Take over').click()
+  await page
+    .getByText('Member ‘Eve’ answers')
+    .or(page.getByText(`Member 'Eve' answers in this conversation.`))
+    .waitFor()
+  await page.unroute(about)
+  await state().getByText('Eve answers').waitFor()
+  expect(await reply().count()).toBe(0)
+
+  await button('Assign').click()
+  const dialog = page.getByRole('dialog', { name: 'Assign the conversation' })
+  const self = (await dialog.locator('option', { hasText: '(you)' }).textContent())!
+  await dialog.getByLabel('Member who answers').selectOption(self)
+  await dialog.getByRole('button', { name: 'Assign' }).click()
+  await state().getByText('You answer').waitFor()
+  await reply().fill('a long answer')
+  const [handover] = await platform.context.db('handovers').where({ conversation_id: conversationId })
+  expect((await asEve('POST', `/handovers/${handover!.id}/resolve`)).status).toBe(200)
+  await state().getByText('The bot answers').waitFor()
+  expect(await replies(platform, conversationId)).toEqual([])
+  await button('Take over').click()
+  await expect.poll(() => reply().inputValue(), patience).toBe('a long answer')
+})
+
+test('files go both ways: the user gets an address with the content, and the member a link', async () => {
+  const { user, conversationId } = await open()
+  await button('Take over').click()
+  const buffer = Buffer.from('return label')
+  await page.getByLabel('File to send').setInputFiles({ name: 'label.txt', mimeType: 'text/plain', buffer })
+  await button('Remove label.txt').waitFor()
+  await button('Send').click()
+  await expect.poll(() => button('Remove label.txt').count(), patience).toBe(0)
+  const { body } = await user.ask('GET', `/conversations/${conversationId}/messages`)
+  const [message] = body.messages
+  expect(message.payload).toMatchObject({ type: 'file', title: 'label.txt' })
+  expect(await (await fetch(message.payload.fileUrl)).text()).toBe('return label')
+  const fileUrl = 'https://example.com/photo.pdf'
+  await user.ask('POST', '/messages', { conversationId, payload: { type: 'file', fileUrl, title: 'My photo' } })
+  expect(await log().getByRole('link', { name: 'My photo' }).getAttribute('href')).toBe(fileUrl)
+})
+
+test('after all that, the browser has nothing to complain about', () => {
+  expect(complaints).toEqual([])
+})
