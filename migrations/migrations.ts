@@ -40,6 +40,7 @@ import * as issuesAndDays from './058_issues_and_days.ts'
 import * as modelUsage from './059_model_usage.ts'
 import * as handovers from './061_handovers.ts'
 import * as roleAgent from './063_role_agent.ts'
+import * as notesAndCannedReplies from './066_notes_and_canned_replies.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -81,6 +82,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '059_model_usage': modelUsage,
   '061_handovers': handovers,
   '063_role_agent': roleAgent,
+  '066_notes_and_canned_replies': notesAndCannedReplies,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

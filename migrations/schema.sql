@@ -199,6 +199,19 @@ create table bots (
 
 CREATE INDEX bots_by_workspace ON public.bots USING btree (workspace_id, created_at DESC, id DESC);
 
+create table canned_replies (
+  id text not null,
+  workspace_id text not null,
+  shortcut text not null,
+  text text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint canned_replies_pkey PRIMARY KEY (id),
+  constraint canned_replies_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  constraint canned_replies_workspace_id_shortcut_key UNIQUE (workspace_id, shortcut)
+);
+
+CREATE INDEX canned_replies_of_workspace ON public.canned_replies USING btree (workspace_id, created_at DESC, id DESC);
+
 create table conversation_signals (
   conversation_id text not null,
   bot_id text not null,
@@ -415,6 +428,22 @@ CREATE INDEX files_by_time ON public.files USING btree (bot_id, created_at, id);
 CREATE INDEX files_by_user ON public.files USING btree (user_id) WHERE (user_id IS NOT NULL);
 
 CREATE INDEX files_to_index ON public.files USING btree (updated_at) WHERE (status = 'indexing_pending'::text);
+
+create table handover_notes (
+  id text not null,
+  handover_id text not null,
+  account_id text,
+  name text not null,
+  text text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint handover_notes_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE SET NULL,
+  constraint handover_notes_handover_id_fkey FOREIGN KEY (handover_id) REFERENCES handovers(id) ON DELETE CASCADE,
+  constraint handover_notes_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX handover_notes_of_account ON public.handover_notes USING btree (account_id) WHERE (account_id IS NOT NULL);
+
+CREATE INDEX handover_notes_of_handover ON public.handover_notes USING btree (handover_id, created_at DESC, id DESC);
 
 create table handovers (
   id text not null,

@@ -43,6 +43,8 @@ type IdPrefix =
   | 'table'
   | 'job'
   | 'handover'
+  | 'note'
+  | 'reply'
 
 /** A new id that sorts by time of creation, for instance `msg_01JD2W6VYB0M3W6TQ5XKX1J9QZ`. */
 export function newId(prefix: IdPrefix): string {

@@ -352,6 +352,25 @@ export interface HandoverRow {
   ended_at: Date | null
 }
 
+/** A text that a member wrote about a handover. */
+export interface HandoverNoteRow {
+  id: string
+  handover_id: string
+  account_id: string | null
+  name: string
+  text: string
+  created_at: Date
+}
+
+/** A text that members of a workspace answer with repeatedly. */
+export interface CannedReplyRow {
+  id: string
+  workspace_id: string
+  shortcut: string
+  text: string
+  created_at: Date
+}
+
 /** The user of a built-in chat as whom a member answers. */
 export interface MemberUserRow {
   installation_id: string
@@ -762,6 +781,8 @@ declare module 'knex/types/tables.js' {
     messages: MessageRow
     events: EventRow
     handovers: HandoverRow
+    handover_notes: HandoverNoteRow
+    canned_replies: CannedReplyRow
     member_users: MemberUserRow
     member_messages: MemberMessageRow
     states: StateRow

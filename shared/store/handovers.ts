@@ -144,6 +144,11 @@ export async function findHandover(db: Database, botId: string, id: string): Pro
   return row
 }
 
+/** Locks a handover until the transaction ends. @returns whether the bot has it */
+export async function lockHandover(transaction: Database, botId: string, id: string): Promise<boolean> {
+  return (await transaction('handovers').where({ bot_id: botId, id }).forNoKeyUpdate().first('id')) !== undefined
+}
+
 /** The handover in progress in a conversation of a bot. */
 export async function findHandoverInProgress(
   db: Database,

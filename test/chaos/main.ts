@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { backEnds } from '../bench/back-ends.ts'
 import { faultKinds } from './faults.ts'
 import { describeReport, isClean } from './report.ts'
+import { describeHandover, runHandoverChaos, type HandoverChaosOptions } from './handover.ts'
 import { runChaos, type ChaosOptions } from './run.ts'
 import { describeWebchat, runWebchatChaos, type WebchatChaosOptions } from './webchat.ts'
 
@@ -12,8 +13,10 @@ const webchatFaults = ['api killed', 'worker killed', 'network cut', 'network si
 
 const usage = `Usage: npm run chaos -- [options]
   --backend redis|postgres|both   where jobs and signals live (both)
-  --bot text|data|flow|webchat    a bot of hooks, one that also writes files and tables as do programs over HTTP, one of
-                                  flows, or one that visitors talk to in browsers (text)
+  --bot text|data|flow|webchat|handover
+                                  a bot of hooks, one that also writes files and tables as do programs over HTTP, one of
+                                  flows, one that visitors talk to in browsers, or one that hands conversations over to
+                                  agents (text)
   --messages <number>             messages at least (10000)
   --conversations <number>        conversations at once (200)
   --faults <number>               things that go wrong (60)
@@ -49,8 +52,8 @@ async function main(): Promise<void> {
   }
 }
 
-/** `webchat` has visitors in browsers, the others have users over HTTP. */
-type Run = ChaosOptions | ({ bot: 'webchat' } & WebchatChaosOptions)
+/** `webchat` has visitors in browsers and `handover` agents beside the users; the others have users over HTTP. */
+type Run = ChaosOptions | ({ bot: 'webchat' } & WebchatChaosOptions) | ({ bot: 'handover' } & HandoverChaosOptions)
 
 async function runAndReport(options: Run, parts: AsyncDisposableStack): Promise<void> {
   console.error(`Chaos on ${options.backEnd}, seed ${options.seed}`)
@@ -60,6 +63,12 @@ async function runAndReport(options: Run, parts: AsyncDisposableStack): Promise<
   if (options.bot === 'webchat') {
     const report = await runWebchatChaos(options, parts, tell)
     console.log(describeWebchat(report))
+    if (report.differences.length > 0) process.exitCode = 1
+    return
+  }
+  if (options.bot === 'handover') {
+    const report = await runHandoverChaos(options, parts, tell)
+    console.log(describeHandover(report))
     if (report.differences.length > 0) process.exitCode = 1
     return
   }
@@ -93,8 +102,8 @@ function readOptions(): Run[] {
   const chosen = backEnds.filter((name) => values.backend === name || values.backend === 'both')
   if (chosen.length === 0) throw new Error(`--backend must be redis, postgres or both, not '${values.backend}'`)
   const { bot } = values
-  if (bot !== 'text' && bot !== 'data' && bot !== 'flow' && bot !== 'webchat') {
-    throw new Error(`--bot must be text, data, flow or webchat, not '${bot}'`)
+  if (bot !== 'text' && bot !== 'data' && bot !== 'flow' && bot !== 'webchat' && bot !== 'handover') {
+    throw new Error(`--bot must be text, data, flow, webchat or handover, not '${bot}'`)
   }
   const only = values.only.split(',')
   const kinds = faultKinds.filter((kind) => only.includes(kind))

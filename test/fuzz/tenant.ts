@@ -110,7 +110,14 @@ export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tena
   const { conversation } = await make('POST', '/v1/chat/conversations', { channel: 'chat', tags: {} }, asBot)
   const of = { conversationId: conversation.id as string, userId: user.user.id as string }
   await make('POST', `/v1/chat/conversations/${of.conversationId}/participants`, { userId: of.userId }, asBot)
-  await make('POST', `/v1/chat/conversations/${of.conversationId}/handover`, { title: marker }, asBot)
+  const { handover } = await make(
+    'POST',
+    `/v1/chat/conversations/${of.conversationId}/handover`,
+    { title: marker },
+    asBot,
+  )
+  await make('POST', `/v1/admin/bots/${bot.id}/handovers/${handover.id}/notes`, { text: marker }, admin)
+  await make('POST', '/v1/admin/canned-replies', { shortcut: 'hello', text: marker }, admin)
   await make('POST', '/v1/chat/messages', { ...of, type: 'text', payload: { text: marker }, tags: {} }, asBot)
   await make('POST', '/v1/chat/events', { ...of, type: 'custom', payload: { text: marker } }, asBot)
   await make('POST', '/v1/chat/workflows', { name: 'order', status: 'pending', input: { text: marker } }, asBot)

@@ -87,15 +87,22 @@ test('an agent is refused all other operations of a workspace, and may not act a
   }
   expect(permitted.toSorted()).toEqual([
     'assignHandover',
+    'createCannedReply',
+    'createHandoverNote',
+    'deleteCannedReply',
+    'deleteHandoverNote',
     'getBotConversation',
     'getWorkspace',
     'getWorkspaceMember',
     'listBotConversationMessages',
+    'listCannedReplies',
+    'listHandoverNotes',
     'listHandovers',
     'listWorkspaceMembers',
     'replyInConversation',
     'resolveHandover',
     'takeOverConversation',
+    'updateCannedReply',
   ])
 })
 
@@ -130,4 +137,45 @@ test('a bot that moves to another workspace leaves the members of the former one
   expect(moved.status).toBe(200)
   expect((await ask(agent, 'GET', '/handovers')).status).toBe(404)
   expect((await ask(other, 'GET', '/handovers')).body.handovers).toMatchObject([{ status: 'pending' }])
+})
+
+test('members write notes about a handover, and delete their own', async () => {
+  const { handed, handoverId, botId, ask } = await open()
+  const [ada, eve] = await Promise.all([1, 2].map(() => createMember(platform, 'agent', platform.workspaceId)))
+  const notes = `/handovers/${handoverId}/notes`
+  const write = (member: Headers, text: string) =>
+    platform.ask('POST', `/v1/admin/bots/${botId}${notes}`, { text }, member)
+  const { note } = (await write(ada!, 'Ordered twice')).body
+  expect((await write(eve!, 'Called back')).status).toBe(201)
+  expect((await ask(ada!, 'GET', notes)).body.notes).toMatchObject([{ text: 'Called back' }, { text: 'Ordered twice' }])
+  expect((await ask(eve!, 'DELETE', `${notes}/${note.id}`)).status).toBe(404)
+  expect((await ask(ada!, 'DELETE', `${notes}/${note.id}`)).status).toBe(200)
+  const stranger = await createMember(platform, 'owner')
+  expect((await ask(stranger, 'GET', notes)).status).toBe(404)
+  expect((await write(stranger, 'hello')).status).toBe(404)
+  expect(await replies(platform, handed)).toEqual([])
+  const another = await open()
+  expect((await another.ask(ada!, 'GET', notes)).status).toBe(404)
+})
+
+test('canned replies have unique shortcuts, and are those of one workspace', async () => {
+  const [ada, stranger] = [await createMember(platform, 'agent'), await createMember(platform, 'agent')]
+  const create = (member: Headers, shortcut: string) =>
+    platform.ask('POST', '/v1/admin/canned-replies', { shortcut, text: `Text of ${shortcut}` }, member)
+  const { cannedReply: hello } = (await create(ada, 'hello')).body
+  const bye = (await create(ada, 'bye')).body.cannedReply
+  expect((await create(ada, 'hello')).status).toBe(409)
+  expect((await create(stranger, 'hello')).status).toBe(201)
+  expect((await create(ada, 'Not valid')).status).toBe(400)
+  const path = `/v1/admin/canned-replies/${bye.id}`
+  expect((await platform.ask('PUT', path, { shortcut: 'hello' }, ada)).status).toBe(409)
+  expect((await platform.ask('PUT', path, { text: 'Goodbye' }, stranger)).status).toBe(404)
+  expect((await platform.ask('PUT', path, { text: 'Goodbye' }, ada)).body.cannedReply).toEqual({
+    ...bye,
+    text: 'Goodbye',
+  })
+  const listed = await platform.ask('GET', '/v1/admin/canned-replies', undefined, ada)
+  expect(listed.body.cannedReplies).toEqual([{ ...bye, text: 'Goodbye' }, hello])
+  expect((await platform.ask('DELETE', path, undefined, stranger)).status).toBe(404)
+  expect((await platform.ask('DELETE', path, undefined, ada)).status).toBe(200)
 })
