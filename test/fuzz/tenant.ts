@@ -116,8 +116,8 @@ export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tena
     { title: marker },
     asBot,
   )
-  await make('POST', `/v1/admin/bots/${bot.id}/handovers/${handover.id}/notes`, { text: marker }, admin)
-  await make('POST', '/v1/admin/canned-replies', { shortcut: 'hello', text: marker }, admin)
+  await make('POST', `/v1/admin/bots/${bot.id}/handovers/${handover.id}/notes`, { text: marker }, owner)
+  await make('POST', '/v1/admin/canned-replies', { shortcut: 'hello', text: marker }, owner)
   await make('POST', '/v1/chat/messages', { ...of, type: 'text', payload: { text: marker }, tags: {} }, asBot)
   await make('POST', '/v1/chat/events', { ...of, type: 'custom', payload: { text: marker } }, asBot)
   await make('POST', '/v1/chat/workflows', { name: 'order', status: 'pending', input: { text: marker } }, asBot)
