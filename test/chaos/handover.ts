@@ -97,11 +97,11 @@ export async function runHandoverChaos(
     differences: [],
   }
   const begunAt = performance.now()
-  let isMended = false
+  const end = new AbortController()
   const requests = openRequests(platform, chancesFrom(options.seed + 1), { botId, chatPath })
   const scenesEnded = Promise.all(
     scenes.map(async (scene) => {
-      for (let round = 1; !isMended; round++) await handOver(scene, round, requests, report)
+      for (let round = 1; !end.signal.aborted; round++) await handOver(scene, round, requests, report)
     }),
   )
   const kinds = options.kinds.filter((kind) => kind !== 'Redis restarted' || platform.redis)
@@ -112,7 +112,7 @@ export async function runHandoverChaos(
       tell(`${report.claims.won} of ${report.claims.all} claims had one winner; ${kind}`)
     },
     untilProgress: () => Promise.resolve(),
-  }).finally(() => (isMended = true))
+  }).finally(() => end.abort())
   await Promise.all([scenesEnded, happening])
   report.seconds = (performance.now() - begunAt) / 1000
   report.messages = scenes.reduce((sum, { texts }) => sum + texts.length, 0)
