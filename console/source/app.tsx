@@ -4,6 +4,7 @@ import { BotPage } from './bot/bot-page.tsx'
 import { AuditPage } from './pages/audit-page.tsx'
 import { BotsPage } from './pages/bots-page.tsx'
 import { HubPage } from './pages/hub-page.tsx'
+import { InboxPage } from './pages/inbox-page.tsx'
 import { InvitationPage } from './pages/invitation-page.tsx'
 import { MembersPage } from './pages/members-page.tsx'
 import { QueuePage } from './pages/queue-page.tsx'
@@ -14,7 +15,7 @@ import { Mended } from './parts/mended.tsx'
 import { Notices } from './parts/notices.tsx'
 import { Shell } from './shell.tsx'
 import { segments, to } from './state/route.ts'
-import { session } from './state/session.ts'
+import { firstSection, session } from './state/session.ts'
 
 export function App(): JSX.Element {
   return (
@@ -36,8 +37,9 @@ export function App(): JSX.Element {
 }
 
 function CurrentPage(): JSX.Element {
-  const [section = 'bots', id, ...rest] = segments.value
+  const [section = firstSection(), id, ...rest] = segments.value
   if (section === 'bots') return id === undefined ? <BotsPage /> : <BotPage key={id} id={id} segments={rest} />
+  if (section === 'inbox') return <InboxPage segments={id === undefined ? [] : [id, ...rest]} />
   if (section === 'hub') return <HubPage kind={id} />
   if (section === 'queue') return <QueuePage />
   if (section === 'members') return <MembersPage />
@@ -52,8 +54,8 @@ function NotFound(): JSX.Element {
   }, [])
   return (
     <Empty title="Page not found" isPage>
-      <a class="button" href={to('bots')}>
-        Go to the bots
+      <a class="button" href={to()}>
+        Go to the first page
       </a>
     </Empty>
   )

@@ -4,11 +4,12 @@ import { ask } from './api/ask.ts'
 import { Icon, type IconName } from './parts/icons.tsx'
 import { forget } from './state/resource.ts'
 import { segments, to } from './state/route.ts'
-import { chooseWorkspace, hasRole, membership, session, signOut, workspaces } from './state/session.ts'
+import { chooseWorkspace, firstSection, hasRole, membership, session, signOut, workspaces } from './state/session.ts'
 import { theme, themes } from './state/theme.ts'
 
 const sections: { name: string; label: string; icon: IconName; role?: string }[] = [
   { name: 'bots', label: 'Bots', icon: 'bots', role: 'viewer' },
+  { name: 'inbox', label: 'Inbox', icon: 'chat', role: 'agent' },
   { name: 'queue', label: 'Queue', icon: 'queue', role: 'viewer' },
   { name: 'hub', label: 'Hub', icon: 'book', role: 'viewer' },
   { name: 'members', label: 'Members', icon: 'members' },
@@ -19,7 +20,7 @@ const sections: { name: string; label: string; icon: IconName; role?: string }[]
 /** The frame of every page: navigation, current location and account. */
 export function Shell({ children }: { children: ComponentChildren }): JSX.Element {
   const [isOpen, setIsOpen] = useState(false)
-  const [section = 'bots', id, tab] = segments.value
+  const [section = firstSection(), id, tab] = segments.value
   useEffect(loadAccount, [])
   useEffect(() => setIsOpen(false), [section, id, tab])
   return (
@@ -29,7 +30,7 @@ export function Shell({ children }: { children: ComponentChildren }): JSX.Elemen
       </a>
       <header class="sidebar">
         <div class="brand">
-          <a href={to('bots')}>
+          <a href={to()}>
             <svg viewBox="0 0 32 32" aria-hidden="true">
               <rect width="32" height="32" rx="8" />
               <path d="M16 6.5 24.2 11v10L16 25.5 7.8 21V11z" />

@@ -183,10 +183,42 @@ export async function pageOfHandovers(
       page(builder, request)
     })
   const found = toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
-  const ids = found.rows.map(({ id }) => id)
+  return { ...found, rows: await viewsOf(db, found.rows) }
+}
+
+/** One page of the handovers in progress in the bots of a workspace, oldest first. */
+export async function pageOfOpenHandovers(
+  db: Database,
+  {
+    workspaceId,
+    status,
+    accountId,
+  }: { workspaceId: string; status?: HandoverStatus | undefined; accountId?: string | undefined },
+  paging: PageRequest,
+): Promise<Page<HandoverView & { bot_name: string }>> {
+  const request = { ...paging, ascending: true }
+  const bots = await db('bots').where({ workspace_id: workspaceId }).select('id', 'name')
+  const names = new Map(bots.map(({ id, name }) => [id, name]))
+  const rows: Pick<HandoverRow, 'id' | 'created_at'>[] = await db('handovers')
+    .select('id', 'created_at')
+    .whereNull('ended_at')
+    .whereIn('bot_id', [...names.keys()])
+    .modify((builder) => {
+      if (status) void builder.where({ status })
+      if (accountId !== undefined) void builder.where({ account_id: accountId })
+      page(builder, request)
+    })
+  const found = toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+  const views = await viewsOf(db, found.rows)
+  return { ...found, rows: views.map((row) => ({ ...row, bot_name: names.get(row.bot_id) ?? '' })) }
+}
+
+/** The given handovers with the names of their members and users, in their order. */
+async function viewsOf(db: Database, rows: Pick<HandoverRow, 'id'>[]): Promise<HandoverView[]> {
+  const ids = rows.map(({ id }) => id)
   const views = await query<HandoverView>(db, `${view} where handovers.id = any(:ids)`, { ids })
   const byId = new Map(views.map((row) => [row.id, row]))
-  return { ...found, rows: ids.flatMap((id) => byId.get(id) ?? []) }
+  return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
 /**

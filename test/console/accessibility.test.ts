@@ -209,6 +209,7 @@ const views: Record<string, { path: () => string; show?: () => Promise<unknown> 
     },
   },
   'the queue': { path: () => '/queue' },
+  'the inbox': { path: () => '/inbox?queue=open' },
   'the public integrations': { path: () => '/hub', show: () => page.getByText('webchat').first().waitFor() },
   'public plugins, of which there are none': { path: () => '/hub/plugins' },
   'the members': { path: () => '/members' },

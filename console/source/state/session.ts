@@ -28,6 +28,11 @@ export function hasRole(needed: string): boolean {
   return needed === 'agent' ? role !== 'viewer' : roles.indexOf(role) >= roles.indexOf(needed)
 }
 
+/** The section that the console opens with: agents may not read bots. */
+export function firstSection(): string {
+  return hasRole('viewer') ? 'bots' : 'inbox'
+}
+
 /** @param stays whether the session outlives the tab */
 export function signIn(next: Session, stays: boolean): void {
   signedOutBecause.value = ''

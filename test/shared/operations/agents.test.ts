@@ -98,6 +98,7 @@ test('an agent is refused all other operations of a workspace, and may not act a
     'listCannedReplies',
     'listHandoverNotes',
     'listHandovers',
+    'listWorkspaceHandovers',
     'listWorkspaceMembers',
     'replyInConversation',
     'resolveHandover',
