@@ -24,5 +24,7 @@ export default defineConfig({
     reporters: ['default', './test/support/retried-tests.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // By default one second, which a loaded machine exceeds. An outcome that comes ends the wait at once.
+    expect: { poll: { timeout: 20_000 } },
   },
 })
