@@ -16,7 +16,8 @@ export const hooks = {
   },
 
   async afterIncomingEvent({ event, client }) {
-    if (!event.conversationId) return
+    // A person has answered, and the bot goes on with the next message.
+    if (!event.conversationId || event.type === 'handover_ended') return
     if (event.type === 'webchat:conversationStarted') {
       const payload = { text: 'Hello! Write a message, and I **repeat** it.' }
       return void (await client.createMessage({ conversationId: event.conversationId, type: 'text', payload }))
