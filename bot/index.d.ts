@@ -1137,7 +1137,8 @@ export interface EndHandoverOutput {
     conversationId: string
     /** `pending`: no member answers yet; `assigned`: a member does; `resolved` and `expired`: it has ended. */
     status: 'pending' | 'assigned' | 'resolved' | 'expired'
-    requestedBy: 'bot' | 'member'
+    /** `integration`: begun through the inbox, where a plugin of the bot copies the messages. */
+    requestedBy: 'bot' | 'member' | 'integration'
     /** The integration of the conversation. */
     integration: string
     channel: string
@@ -1453,7 +1454,8 @@ export interface GetHandoverOutput {
     conversationId: string
     /** `pending`: no member answers yet; `assigned`: a member does; `resolved` and `expired`: it has ended. */
     status: 'pending' | 'assigned' | 'resolved' | 'expired'
-    requestedBy: 'bot' | 'member'
+    /** `integration`: begun through the inbox, where a plugin of the bot copies the messages. */
+    requestedBy: 'bot' | 'member' | 'integration'
     /** The integration of the conversation. */
     integration: string
     channel: string
@@ -1688,7 +1690,8 @@ export interface HandoverOutput {
     conversationId: string
     /** `pending`: no member answers yet; `assigned`: a member does; `resolved` and `expired`: it has ended. */
     status: 'pending' | 'assigned' | 'resolved' | 'expired'
-    requestedBy: 'bot' | 'member'
+    /** `integration`: begun through the inbox, where a plugin of the bot copies the messages. */
+    requestedBy: 'bot' | 'member' | 'integration'
     /** The integration of the conversation. */
     integration: string
     channel: string
@@ -2579,6 +2582,7 @@ export interface Operations {
   getWorkflow(input: GetWorkflowInput): Promise<GetWorkflowOutput>
   /**
    * Hands a conversation over to people: hooks and flows of the bot do not run for its events until a member or endHandover hands it back, or the time is over. The run that calls it goes on to its end. A conversation that is handed over already keeps its handover.
+   * @throws ApiError `RelationConflict`
    */
   handover(input: HandoverInput): Promise<HandoverOutput>
   /**

@@ -41,6 +41,7 @@ import * as modelUsage from './059_model_usage.ts'
 import * as handovers from './061_handovers.ts'
 import * as roleAgent from './063_role_agent.ts'
 import * as notesAndCannedReplies from './066_notes_and_canned_replies.ts'
+import * as inbox from './067_inbox.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -83,6 +84,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '061_handovers': handovers,
   '063_role_agent': roleAgent,
   '066_notes_and_canned_replies': notesAndCannedReplies,
+  '067_inbox': inbox,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -459,11 +459,12 @@ create table handovers (
   first_reply_at timestamp(3) with time zone,
   expires_at timestamp(3) with time zone,
   ended_at timestamp(3) with time zone,
+  event_id text,
   constraint handovers_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE SET NULL,
   constraint handovers_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint handovers_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE CASCADE,
   constraint handovers_pkey PRIMARY KEY (id),
-  constraint handovers_requested_by_check CHECK ((requested_by = ANY (ARRAY['bot'::text, 'member'::text]))),
+  constraint handovers_requested_by_check CHECK ((requested_by = ANY (ARRAY['bot'::text, 'member'::text, 'integration'::text]))),
   constraint handovers_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'assigned'::text, 'resolved'::text, 'expired'::text])))
 );
 

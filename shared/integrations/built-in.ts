@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts'
 import { chatConfiguration, isWebhookUrl } from '../models/chat-configuration.ts'
-import { builtInIntegration, builtInOf, isWebchat, webchatIntegration } from '../models/chat-integration.ts'
+import { builtInIntegration, builtInOf, inboxIntegration, webchatIntegration } from '../models/chat-integration.ts'
 import type { InstallationRow } from '../models/tables.ts'
 import { webchatConfiguration } from '../models/webchat-configuration.ts'
 import { compile, describeErrors } from '../schema.ts'
@@ -9,14 +9,18 @@ import { compile, describeErrors } from '../schema.ts'
 export type BuiltInChange =
   | { kind: 'configure chat'; present: InstallationRow; configuration: Record<string, unknown> | undefined }
   | {
-      kind: 'install web chat'
+      kind: 'install built-in'
       /** Absent for a new one. */
       present: InstallationRow | undefined
-      alias: typeof webchatIntegration
+      /** The name of the integration, which is its alias too. */
+      alias: Installable
       enabled: boolean
       /** Absent: unchanged. */
       configuration: Record<string, unknown> | undefined
     }
+
+/** The built-in integrations that a bot has only when it installs them. */
+export type Installable = typeof webchatIntegration | typeof inboxIntegration
 
 interface Settings {
   integrationId?: string
@@ -25,7 +29,13 @@ interface Settings {
 }
 
 const isChatConfiguration = compile(chatConfiguration, 'body')
-const isWebchatConfiguration = compile(webchatConfiguration, 'body')
+const installable = {
+  [webchatIntegration]: { noun: 'web chat', isConfiguration: compile(webchatConfiguration, 'body') },
+  [inboxIntegration]: {
+    noun: 'inbox',
+    isConfiguration: compile({ type: 'object', maxProperties: 0 } as const, 'body'),
+  },
+} as const
 
 /** Plans a change of the chat, which every bot has. @throws ApiError `InvalidPayload` */
 export function planChat(present: InstallationRow, name: string, settings: Settings): BuiltInChange {
@@ -45,23 +55,32 @@ export function planChat(present: InstallationRow, name: string, settings: Setti
 }
 
 /**
- * Plans to install or change the web chat. Bots call its actions and get its events by one name, so it has one alias.
+ * Plans to install or change the web chat or the inbox. Bots call its actions and get its events by one name, so it has one
+ * alias.
  *
+ * @param alias the name of the integration
  * @param present the installation of that name, of any integration
  * @throws ApiError `InvalidPayload`
  */
-export function planWebchat(present: InstallationRow | undefined, name: string, settings: Settings): BuiltInChange {
+export function planBuiltIn(
+  alias: Installable,
+  present: InstallationRow | undefined,
+  name: string,
+  settings: Settings,
+): BuiltInChange {
   const { integrationId, enabled = present?.enabled ?? true, configuration } = settings
-  if (present ? !isWebchat(present) : name !== webchatIntegration) {
-    throw refused(name, `is not '${webchatIntegration}', the alias of the web chat: install it under that one`)
+  const { noun, isConfiguration } = installable[alias]
+  const isOther = present && (present.integration_id !== null || present.integration !== alias)
+  if (isOther || (!present && name !== alias)) {
+    throw refused(name, `is not '${alias}', the alias of the ${noun}: install it under that one`)
   }
-  if (integrationId !== undefined && builtInOf(integrationId) !== webchatIntegration) {
-    throw refused(name, 'is the alias of the web chat: remove that first, or choose another alias')
+  if (integrationId !== undefined && builtInOf(integrationId) !== alias) {
+    throw refused(name, `is the alias of the ${noun}: remove that first, or choose another alias`)
   }
-  if (configuration !== undefined && !isWebchatConfiguration(configuration)) {
-    throw refused(`${name}.configuration`, describeErrors(isWebchatConfiguration))
+  if (configuration !== undefined && !isConfiguration(configuration)) {
+    throw refused(`${name}.configuration`, describeErrors(isConfiguration))
   }
-  return { kind: 'install web chat', present, alias: webchatIntegration, enabled, configuration }
+  return { kind: 'install built-in', present, alias, enabled, configuration }
 }
 
 /** The error for an entry of the settings. */

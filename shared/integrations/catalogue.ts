@@ -1,5 +1,6 @@
 import { newestFitting } from './newest-fitting.ts'
 import { ApiError, notFound } from '../errors.ts'
+import { builtInInterface } from '../models/inbox-definition.ts'
 import type { InterfaceRow } from '../models/tables.ts'
 import {
   findEntry,
@@ -12,6 +13,16 @@ import type { Database } from '../store/database.ts'
 
 const nouns = { interfaces: 'Interface', plugins: 'Plugin' } as const
 
+/** The interface of the platform's own, which look-ups of public interfaces find by its id or name. */
+function findBuiltIn(
+  table: CatalogueTable,
+  owner: Owner,
+  { id, name }: { id?: string; name?: string },
+): InterfaceRow | undefined {
+  if (table !== 'interfaces' || owner !== 'public') return undefined
+  return id === builtInInterface.id || name === builtInInterface.name ? builtInInterface : undefined
+}
+
 export function noSuchEntry(table: CatalogueTable, id: string): ApiError {
   return notFound(`${nouns[table]} '${id}'`)
 }
@@ -23,7 +34,7 @@ export async function requireEntry(
   owner: Owner,
   id: string,
 ): Promise<InterfaceRow> {
-  const row = await findEntry(db, table, owner, id)
+  const row = findBuiltIn(table, owner, { id }) ?? (await findEntry(db, table, owner, id))
   if (!row) throw noSuchEntry(table, id)
   return row
 }
@@ -40,13 +51,14 @@ export async function requireVersion(
   owner: Owner,
   { name, version }: { name: string; version: string },
 ): Promise<InterfaceRow> {
-  const versions = await listEntryVersions(db, table, owner, name)
+  const builtIn = findBuiltIn(table, owner, { name })
+  const versions = [...(builtIn ? [builtIn] : []), ...(await listEntryVersions(db, table, owner, name))]
   const fitting = newestFitting(
     versions.map(({ version }) => version),
     version,
   )
   const found = versions.find(({ version }) => version === fitting)
-  const row = found && (await findEntry(db, table, owner, found.id))
+  const row = found === builtIn ? builtIn : found && (await findEntry(db, table, owner, found.id))
   if (!row) throw notFound(`Version ${version} of ${nouns[table].toLowerCase()} ${name}`)
   return row
 }
@@ -58,7 +70,8 @@ export async function findUsable(
   workspaceId: string,
   id: string,
 ): Promise<InterfaceRow | undefined> {
-  return (await findEntry(db, table, { workspaceId }, id)) ?? findEntry(db, table, 'public', id)
+  const builtIn = findBuiltIn(table, 'public', { id })
+  return builtIn ?? (await findEntry(db, table, { workspaceId }, id)) ?? findEntry(db, table, 'public', id)
 }
 
 /**

@@ -4,7 +4,6 @@ import { awaitOutcome } from '../signals/await-outcome.ts'
 import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { newId, newWebhookId } from '../ids.ts'
-import { webchatIntegration } from '../models/chat-integration.ts'
 import { newRegistration } from './registration.ts'
 import type { Database } from '../store/database.ts'
 import { findEvent } from '../store/events.ts'
@@ -51,8 +50,8 @@ export async function changeInstallations(
       if (type) postCommitWork.registrations.push(newRegistration(config, row, type))
       continue
     }
-    if (change.kind === 'install web chat') {
-      postCommitWork.webhookIds.push(await installWebchat(transaction, config.secret, botId, change))
+    if (change.kind === 'install built-in') {
+      postCommitWork.webhookIds.push(await installBuiltIn(transaction, config.secret, botId, change))
       continue
     }
     const { present } = change
@@ -94,11 +93,11 @@ function isUnregistered({ status }: Pick<InstallationRow, 'status'>): boolean {
 }
 
 /** @returns the webhook id */
-async function installWebchat(
+async function installBuiltIn(
   transaction: Database,
   secret: string,
   botId: string,
-  change: Extract<InstallationChange, { kind: 'install web chat' }>,
+  change: Extract<InstallationChange, { kind: 'install built-in' }>,
 ): Promise<string> {
   const { alias, enabled, configuration } = change
   const row =
@@ -106,7 +105,7 @@ async function installWebchat(
     (await insertInstallation(transaction, {
       id: newId('int'),
       botId,
-      integration: webchatIntegration,
+      integration: alias,
       alias,
       webhookId: newWebhookId(),
     }))

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts'
 import { UntrustedSchema } from '../code/untrusted-schema.ts'
-import { builtInIntegration, builtInOf, isChat, isWebchat, webchatIntegration } from '../models/chat-integration.ts'
+import { builtInIntegration, builtInOf, isChat, isInbox, isWebchat } from '../models/chat-integration.ts'
 import type { ChatConfiguration } from '../models/chat-configuration.ts'
 import { anyObject } from '../models/definition.ts'
 import type { integrationDefinitionSchema } from '../models/integration.ts'
@@ -10,7 +10,7 @@ import type { ShownIntegration } from '../store/integrations.ts'
 import { findInstallable } from './public-integrations.ts'
 import type { Database } from '../store/database.ts'
 import type { InstallationRow } from '../models/tables.ts'
-import { planChat, planWebchat, refused, type BuiltInChange } from './built-in.ts'
+import { planBuiltIn, planChat, refused, type BuiltInChange, type Installable } from './built-in.ts'
 
 /** The settings of a bot's installations that an administrator may change. */
 export const integrations = {
@@ -125,9 +125,9 @@ async function planChange(
   const named = settings.integrationId
     ? context.present.find(({ alias }) => alias === name)
     : findNamed(context.present, name)
-  if (builtIn === webchatIntegration || (named && isWebchat(named))) {
-    return planWebchat(named, name, await withHiddenSecrets(context, named, settings))
-  }
+  const installed = named && (isWebchat(named) || isInbox(named)) ? (named.integration as Installable) : undefined
+  const installable = installed ?? (builtIn === builtInIntegration ? undefined : builtIn)
+  if (installable) return planBuiltIn(installable, named, name, await withHiddenSecrets(context, named, settings))
   if (builtIn && named?.integration_id !== null) {
     throw refused(
       name,

@@ -5,7 +5,8 @@ import type { Context } from '../context.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { allowedLimits } from '../config/limit-settings.ts'
-import { isWebchat } from '../models/chat-integration.ts'
+import { isInbox, isWebchat } from '../models/chat-integration.ts'
+import { inboxActionNames } from './inbox-actions.ts'
 import { webchatActions } from './webchat-actions.ts'
 import { actionTriggered } from '../models/event.ts'
 import { findDeployedVersion, findOwnLimits, isDevelopedElsewhere } from '../store/bots.ts'
@@ -135,10 +136,10 @@ export async function notInstalled(db: Database, botId: string, type: string): P
   const installations = await listInstallations(db, botId)
   const named = installations.find((installation) => installation.alias === alias)
   if (named?.integration_id === null && named.enabled) {
-    const actions = isWebchat(named) ? webchatActions : chatActions
+    const names = isInbox(named) ? inboxActionNames : (isWebchat(named) ? webchatActions : chatActions).keys()
     return unknownAction(
       type,
-      Array.from(actions.keys(), (name) => splitActionType(name).name),
+      Array.from(names, (name) => splitActionType(name).name),
     )
   }
   if (named)

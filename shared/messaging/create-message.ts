@@ -3,7 +3,7 @@ import type { BotContext } from '../rpc/caller.ts'
 import { ApiError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { completeStream } from './message-streams.ts'
-import { isWebchat } from '../models/chat-integration.ts'
+import { isInbox, isWebchat } from '../models/chat-integration.ts'
 import { messageCreated } from '../models/event.ts'
 import { toMessage } from '../models/message.ts'
 import { chatPayload, isRecord, toChatPayload, type MessageContent } from '../models/payload.ts'
@@ -13,6 +13,7 @@ import { compile, describeErrors } from '../schema.ts'
 import { toLogEntry } from '../store/conversation-log.ts'
 import { findConversation } from '../store/conversations.ts'
 import type { Database } from '../store/database.ts'
+import { findUsersOf } from '../store/inbox.ts'
 import type { NewJournalEntry } from '../store/journal.ts'
 import { deliveryMailbox, type NewOutgoingMessage, type StoredOutgoingMessage } from '../store/messages.ts'
 import { storeOutgoing } from '../store/message-batches.ts'
@@ -62,7 +63,8 @@ export async function prepareMessage(context: BotContext, given: MessageInput): 
     return { direction: 'incoming', message: { ...message, installationId: installation.id, event } }
   }
   await assertReadable(context, conversationId, { type, payload: content.payload })
-  return { direction: 'outgoing', message: { ...message, deliveryId: newId('evt') } }
+  const userId = message.userId === botId ? await findSpeaker(context, conversationId, content.payload) : message.userId
+  return { direction: 'outgoing', message: { ...message, userId, deliveryId: newId('evt') } }
 }
 
 /** Separates the `metadata` from a payload, since they are stored in different columns. */
@@ -83,6 +85,25 @@ export async function findAuthor({ db, caller }: BotContext, userId?: string): P
   }
   if (userId === undefined || userId === botId || (await findRuntimeUser(db, caller, userId))) return userId ?? botId
   throw new ApiError('ReferenceNotFound', `User '${userId}' not found`)
+}
+
+/**
+ * The author of a bot's message: in a conversation of the inbox the user in whose name a plugin writes, elsewhere the bot.
+ *
+ * @throws ApiError `ReferenceNotFound` when the inbox has no such user
+ */
+async function findSpeaker(
+  { db, caller }: BotContext,
+  conversationId: string,
+  { userId }: Record<string, unknown>,
+): Promise<string> {
+  const { botId } = caller
+  if (typeof userId !== 'string' || userId === botId) return botId
+  const conversation = await findConversation(db, botId, conversationId)
+  if (!conversation || !isInbox(conversation)) return botId
+  const users = await findUsersOf(db, { botId, installationId: conversation.installation_id }, [userId])
+  if (!users.has(userId)) throw new ApiError('ReferenceNotFound', `User '${userId}' of the inbox not found`)
+  return userId
 }
 
 const isChatPayload = compile(chatPayload, 'body')

@@ -1,15 +1,24 @@
 import type { Context } from '../context.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { newId } from '../ids.ts'
-import { toHandover, type Handover } from '../models/handover.ts'
-import type { ConversationRow } from '../models/tables.ts'
+import { isInbox } from '../models/chat-integration.ts'
+import { inboxAssigned } from '../models/event.ts'
+import { toHandover, type Handover, type HandoverView } from '../models/handover.ts'
 import { publishEntry, publishOutcome, wakeWorker } from '../signals/after-commit.ts'
 import { findAccount } from '../store/accounts.ts'
 import type { LogEntry } from '../store/conversation-log.ts'
-import { insertParticipant } from '../store/conversations.ts'
+import { insertParticipant, type FoundConversation } from '../store/conversations.ts'
 import type { Database } from '../store/database.ts'
+import { insertConversationEvent } from '../store/events.ts'
 import { findOrCreate } from '../store/find-or-create.ts'
-import { findHandover, findHandoverInProgress, type HandoverEnd } from '../store/handovers.ts'
+import {
+  beginHandover,
+  findHandover,
+  findHandoverInProgress,
+  lockConversation,
+  type HandoverEnd,
+  type NewHandover,
+} from '../store/handovers.ts'
 import { insertUser } from '../store/users.ts'
 
 /** @throws ApiError `ResourceNotFound` when the bot has no such handover */
@@ -19,11 +28,37 @@ export async function describeHandover({ db }: Context, botId: string, id: strin
   return toHandover(row)
 }
 
+/**
+ * Begins a handover of a conversation, in a transaction. One that is handed over already keeps its handover, and plugins
+ * alone begin those of the inbox.
+ *
+ * @returns undefined when the bot has no such conversation
+ * @throws ApiError `RelationConflict` when the handover of a conversation of the inbox has ended
+ */
+export async function beginOrJoin(
+  transaction: Database,
+  conversation: FoundConversation,
+  given: NewHandover,
+): Promise<{ id: string; isNew: boolean } | undefined> {
+  if (!isInbox(conversation)) return beginHandover(transaction, given)
+  const { botId, conversationId } = given
+  await lockConversation(transaction, botId, conversationId)
+  const found = await findHandoverInProgress(transaction, botId, conversationId)
+  if (found) return { id: found.id, isNew: false }
+  throw new ApiError('RelationConflict', 'The handover of this conversation of the inbox has ended')
+}
+
 /** @returns the id. @throws ApiError `ResourceNotFound` when people do not answer in the conversation */
 export async function handoverInProgress(db: Database, botId: string, conversationId: string): Promise<string> {
   const row = await findHandoverInProgress(db, botId, conversationId)
   if (!row) throw notFound(`Handover of conversation '${conversationId}'`, 'the bot answers there')
   return row.id
+}
+
+/** The error for a handover that a member can neither take nor end. */
+export function handoverConflict({ id, is_beginning: isBeginning }: HandoverView): ApiError {
+  const reason = isBeginning ? 'is being prepared by the bot: try again in a moment' : 'has ended'
+  return new ApiError('RelationConflict', `Handover '${id}' ${reason}`)
 }
 
 export function noHandover(id: string): ApiError {
@@ -42,6 +77,8 @@ export interface MemberEntrance {
   name: string
   /** The author of the member's messages. */
   userId: string
+  /** The event by which a plugin of the bot learns of the member. */
+  event?: { conversationId: string; botId: string }
   /** The entry of the log, when the member was not a participant before. */
   entry?: { entry: LogEntry; participantId: string }
 }
@@ -52,7 +89,7 @@ export interface MemberEntrance {
  */
 export async function enterAsMember(
   transaction: Database,
-  conversation: ConversationRow & { integration_id: string | null },
+  conversation: FoundConversation,
   accountId: string,
 ): Promise<MemberEntrance> {
   const account = await findAccount(transaction, accountId)
@@ -77,8 +114,25 @@ export async function enterAsMember(
   return { name, userId, ...(entry && { entry: { entry, participantId: userId } }) }
 }
 
+/** Lets a member write who begins to answer. In a conversation of the inbox the bot receives an event with the member's user. */
+export async function beginAnswering(
+  transaction: Database,
+  conversation: FoundConversation,
+  accountId: string,
+): Promise<MemberEntrance> {
+  const entrance = await enterAsMember(transaction, conversation, accountId)
+  if (!isInbox(conversation)) return entrance
+  const { bot_id: botId, id: conversationId, integration } = conversation
+  const { userId } = entrance
+  const payload = { conversationId, userId }
+  const event = { id: newId('evt'), botId, conversationId, userId, integration, type: inboxAssigned, payload }
+  await insertConversationEvent(transaction, event)
+  return { ...entrance, event: { conversationId, botId } }
+}
+
 /** Publishes that a member has entered a conversation, after the commit. */
-export async function announceEntrance(context: Context, { entry }: MemberEntrance): Promise<void> {
+export async function announceEntrance(context: Context, { entry, event }: MemberEntrance): Promise<void> {
+  if (event) await wakeWorker(context, 'event', event.conversationId, event.botId)
   if (!entry) return
   await publishEntry(context, entry.entry, addition(entry.entry.conversationId, entry.participantId))
 }

@@ -9,12 +9,15 @@ import {
 } from './integration.ts'
 import type { InstallationRow } from './tables.ts'
 import { chatMessages } from './chat-messages.ts'
+import { inboxDefinition } from './inbox-definition.ts'
 import { webchatDefinition } from './webchat-definition.ts'
 
 /** The name of the platform's own integration that is installed on every bot. */
 export const builtInIntegration = 'chat'
 /** The name of the platform's own integration for web pages. */
 export const webchatIntegration = 'webchat'
+/** The name of the platform's own integration in which members answer for plugins. */
+export const inboxIntegration = 'inbox'
 
 /**
  * The built-in integrations, as look-ups of public integrations know them, the newest versions first. Published clients
@@ -25,6 +28,7 @@ const versions = [
   { name: builtInIntegration, version: '1.0.0', id: 'intver_01J0000000000000000CHAT100' },
   { name: builtInIntegration, version: '0.7.6', id: 'intver_01J0000000000000000CHAT076' },
   { name: webchatIntegration, version: '0.3.0', id: 'intver_01J0000000000000WEBCHAT030' },
+  { name: inboxIntegration, version: '1.0.0', id: 'intver_01J000000000000000INBOX100' },
 ] as const
 
 /** The name of a built-in integration. */
@@ -52,6 +56,11 @@ export function isWebchat({
   integration_id: id,
 }: Pick<InstallationRow, 'integration' | 'integration_id'>) {
   return id === null && integration === webchatIntegration
+}
+
+/** Whether an installation is that of the inbox. */
+export function isInbox({ integration, integration_id: id }: Pick<InstallationRow, 'integration' | 'integration_id'>) {
+  return id === null && integration === inboxIntegration
 }
 
 /** Whether an installation is that of the chat, which every bot has. */
@@ -135,13 +144,15 @@ const chatDefinition = {
 
 const created = new Date('2026-11-23')
 
-const definitions: Record<BuiltIn, IntegrationListing['definition']> = {
+/** The definitions of the built-in integrations. */
+export const builtInDefinitions: Record<BuiltIn, IntegrationListing['definition']> = {
   [builtInIntegration]: chatDefinition,
   [webchatIntegration]: webchatDefinition,
+  [inboxIntegration]: inboxDefinition,
 }
 
 function rowOf({ id, name, version }: (typeof versions)[number]): IntegrationListing {
-  return { id, name, version, definition: definitions[name], created_at: created, updated_at: created }
+  return { id, name, version, definition: builtInDefinitions[name], created_at: created, updated_at: created }
 }
 
 /** The versions of the built-in integrations, the newest first. */

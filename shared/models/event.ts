@@ -8,6 +8,9 @@ export const chatCustom = 'chat:custom'
 /** The events of the web chat: a visitor has opened a conversation, and a page has sent an event. */
 export const webchatStarted = 'webchat:conversationStarted'
 export const webchatTrigger = 'webchat:trigger'
+/** The events of the inbox: a member answers in a conversation, and members have ended a handover. */
+export const inboxAssigned = 'inbox:hitlAssigned'
+export const inboxStopped = 'inbox:hitlStopped'
 /** The event of an action that is called over HTTP. */
 export const actionTriggered = 'action_triggered'
 /** A state of the bot has expired. */

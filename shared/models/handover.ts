@@ -7,6 +7,9 @@ const time = { type: 'string', format: 'date-time' } as const
 export const handoverTitle = { type: 'string', minLength: 1, maxLength: 200 } as const
 export const handoverDescription = { type: 'string', minLength: 1, maxLength: 2000 } as const
 
+/** Upper bound of the time until a handover ends by itself: 30 days. */
+export const maxHandoverSeconds = 30 * 24 * 3600
+
 /** A handover, as operations show it. */
 export const handover = closedObject(
   {
@@ -17,7 +20,10 @@ export const handover = closedObject(
       description:
         '`pending`: no member answers yet; `assigned`: a member does; `resolved` and `expired`: it has ended.',
     },
-    requestedBy: { enum: ['bot', 'member'] },
+    requestedBy: {
+      enum: ['bot', 'member', 'integration'],
+      description: '`integration`: begun through the inbox, where a plugin of the bot copies the messages.',
+    },
     integration: { type: 'string', description: 'The integration of the conversation.' },
     channel: { type: 'string' },
     createdAt: time,
@@ -47,6 +53,8 @@ export interface HandoverView extends HandoverRow {
   user_name: string | null
   integration: string
   channel: string
+  /** Whether the run that has begun it has not ended. */
+  is_beginning: boolean
 }
 
 export function toHandover(row: HandoverView): Handover {

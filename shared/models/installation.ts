@@ -2,8 +2,7 @@ import type { Infer } from '../schema.ts'
 import { sharedEncryptionKey } from '../secrets.ts'
 import type { IntegrationRow, Installation } from './tables.ts'
 import { chatConfigurationOf, withoutSecrets } from './chat-configuration.ts'
-import { builtInVersion, isWebchat } from './chat-integration.ts'
-import { webchatDefinition } from './webchat-definition.ts'
+import { builtInDefinitions, builtInVersion, isInbox, isWebchat, type BuiltIn } from './chat-integration.ts'
 import { webchatConfigurationOf, webchatWithoutSecrets } from './webchat-configuration.ts'
 import { anyObject } from './definition.ts'
 import { integrationSummary, toPresentation } from './integration.ts'
@@ -86,7 +85,7 @@ export function toInstallation(
   view: InstallationView,
 ): Infer<typeof installation> {
   return {
-    ...toPresentation(integration ?? { name: row.integration, definition: isWebchat(row) ? webchatDefinition : {} }),
+    ...toPresentation(integration ?? { name: row.integration, definition: definitionOf(row) }),
     name: row.integration,
     enabled: row.enabled,
     webhookId: row.webhook_id,
@@ -101,7 +100,9 @@ export function toInstallation(
       ? ofIntegration(row, integration, view)
       : isWebchat(row)
         ? ofWebchat(row, view)
-        : ofChat(row, view)),
+        : isInbox(row)
+          ? ofInbox(row)
+          : ofChat(row, view)),
   }
 }
 
@@ -118,6 +119,16 @@ function ofIntegration(
     // The integration does not declare which fields are secret.
     configuration: showsSecrets ? row.configuration : {},
   }
+}
+
+/** Bots have shown the chat without a title always. */
+function definitionOf(row: Installation) {
+  return isWebchat(row) || isInbox(row) ? builtInDefinitions[row.integration as BuiltIn] : {}
+}
+
+/** Nothing is configured, and no service sends anything to it. */
+function ofInbox(row: Installation) {
+  return { ...builtInVersion(row.integration), webhookUrl: '', configuration: {} }
 }
 
 function ofChat(row: Installation, { baseUrl, secret, showsSecrets }: InstallationView) {

@@ -342,7 +342,8 @@ export interface HandoverRow {
   status: HandoverStatus
   title: string | null
   description: string | null
-  requested_by: 'bot' | 'member'
+  /** `integration`: begun through the inbox, and the bot's code handles the events of its conversation. */
+  requested_by: 'bot' | 'member' | 'integration'
   /** The member who answers; null while it is pending. */
   account_id: string | null
   created_at: Date
@@ -350,6 +351,8 @@ export interface HandoverRow {
   first_reply_at: Date | null
   expires_at: Date | null
   ended_at: Date | null
+  /** The event whose run began it through the inbox. */
+  event_id: string | null
 }
 
 /** A text that a member wrote about a handover. */

@@ -1,6 +1,7 @@
 import { newId } from '../ids.ts'
+import { inboxIntegration } from '../models/chat-integration.ts'
 import { isConverse } from '../models/converse.ts'
-import { actionTriggered, handoverEnded } from '../models/event.ts'
+import { actionTriggered, handoverEnded, inboxStopped } from '../models/event.ts'
 import type { HandoverView } from '../models/handover.ts'
 import type { ConversationRow, EventRow, HandoverRow, HandoverStatus } from '../models/tables.ts'
 import { query, type Database } from './database.ts'
@@ -89,30 +90,30 @@ export interface HandoverEnd {
 }
 
 /**
+ * SQL for whether a handover is more than begun. The run that begins one of the inbox goes on to prepare the bot for its
+ * events, which would otherwise not be copied: members wait for the run's end.
+ */
+const isPrepared = `not exists (select from events where events.id = handovers.event_id and events.status = 'pending')`
+
+/**
  * Ends a handover, in a transaction, and stores the event by which the bot learns of it. Events that wait came during the
- * handover: no code will handle them. Undefined when the handover is not in progress.
+ * handover: no code will handle them. Those of the inbox wait for the bot. Undefined when the handover is not in progress.
  */
 export async function endHandover(
   transaction: Database,
-  { botId, id, status }: { botId: string; id: string; status: 'resolved' | 'expired' },
+  where: { botId: string; id: string; status: 'resolved' | 'expired' },
 ): Promise<HandoverEnd | undefined> {
-  const found = await findHandover(transaction, botId, id)
-  if (!found) return undefined
-  const conversation = await lockConversation(transaction, botId, found.conversation_id)
-  const [handover] = await query<HandoverRow>(
-    transaction,
-    `with ended as (
-       update handovers set status = :status, ended_at = clock_timestamp()
-       where id = :id and bot_id = :botId and ended_at is null
-       returning *
-     ), conversation as (
-       update conversations set handover_id = null where id = (select conversation_id from ended)
-     )
-     select * from ended`,
-    { botId, id, status },
-  )
-  if (!handover) return undefined
-  const conversationId = handover.conversation_id
+  const closed = await closeHandover(transaction, { ...where, isPlugin: false })
+  if (!closed) return undefined
+  const { handover, tags } = closed
+  const { id, status, conversation_id: conversationId } = handover
+  if (handover.requested_by === 'integration') {
+    return {
+      handover,
+      event: await insertEnd(transaction, handover, inboxStopped, { conversationId }),
+      awaitedEvents: [],
+    }
+  }
   const ignored = await query<{ id: string }>(
     transaction,
     // The claim of an event with an attempt has decided.
@@ -122,14 +123,58 @@ export async function endHandover(
      returning id`,
     { id, conversationId },
   )
-  const payload = { handoverId: id, status }
-  const given = { id: newId('evt'), botId, conversationId, type: handoverEnded, payload }
-  const event = await insertConversationEvent(transaction, given)
-  if (!event) throw new Error('The conversation of a handover was not found')
-  return { handover, event, awaitedEvents: isConverse(conversation?.tags ?? null) ? ignored.map(({ id }) => id) : [] }
+  const event = await insertEnd(transaction, handover, handoverEnded, { handoverId: id, status })
+  return { handover, event, awaitedEvents: isConverse(tags) ? ignored.map(({ id }) => id) : [] }
 }
 
-const view = `select handovers.*, accounts.name as account_name, accounts.picture_url as account_picture_url,
+/** Ends a handover of the inbox for the bot's own code, which needs no event, in a transaction. */
+export async function endSession(transaction: Database, where: { botId: string; id: string }): Promise<void> {
+  await closeHandover(transaction, { ...where, status: 'resolved', isPlugin: true })
+}
+
+async function closeHandover(
+  transaction: Database,
+  given: { botId: string; id: string; status: 'resolved' | 'expired'; isPlugin: boolean },
+): Promise<{ handover: HandoverRow; tags: ConversationRow['tags'] | null } | undefined> {
+  const { botId, id } = given
+  const found = await findHandover(transaction, botId, id)
+  if (!found) return undefined
+  const conversation = await lockConversation(transaction, botId, found.conversation_id)
+  const [handover] = await query<HandoverRow>(
+    transaction,
+    `with ended as (
+       update handovers set status = :status, ended_at = clock_timestamp()
+       where id = :id and bot_id = :botId and ended_at is null and (:isPlugin or ${isPrepared})
+       returning *
+     ), conversation as (
+       update conversations set handover_id = null where id = (select conversation_id from ended)
+     )
+     select * from ended`,
+    given,
+  )
+  return handover && { handover, tags: conversation?.tags ?? null }
+}
+
+/** Stores the event by which the bot learns of the end. */
+async function insertEnd(
+  transaction: Database,
+  { bot_id: botId, conversation_id: conversationId, requested_by: requestedBy }: HandoverRow,
+  type: string,
+  payload: Record<string, unknown>,
+): Promise<EventRow> {
+  const event = await insertConversationEvent(transaction, {
+    id: newId('evt'),
+    botId,
+    conversationId,
+    type,
+    payload,
+    ...(requestedBy === 'integration' && { integration: inboxIntegration }),
+  })
+  if (!event) throw new Error('The conversation of a handover was not found')
+  return event
+}
+
+const view = `select handovers.*, not ${isPrepared} as is_beginning, accounts.name as account_name, accounts.picture_url as account_picture_url,
   conversations.owner_id as user_id, users.name as user_name, installations.integration, conversations.channel
   from handovers join conversations on conversations.id = conversation_id
   join installations on installations.id = conversations.installation_id
@@ -238,7 +283,7 @@ export async function assignHandover(
        status = case when :accountId::text is null then 'pending' else 'assigned' end,
        assigned_at = case when :accountId::text is null then null else clock_timestamp() end
      where id = :id and bot_id = :botId and ended_at is null
-       and (:isFromAnyone or account_id is not distinct from :from)
+       and (:isFromAnyone or account_id is not distinct from :from) and ${isPrepared}
      returning id`,
     { ...where, accountId, from: from ?? null, isFromAnyone: from === undefined },
   )
@@ -302,7 +347,7 @@ export async function hasHadHandover(
 export async function dueHandovers(db: Database, { limit, fullBots }: Due): Promise<HandoverRow[]> {
   return query(
     db,
-    `select * from handovers where ended_at is null and expires_at <= now() and bot_id <> all(:fullBots::text[])
+    `select * from handovers where ended_at is null and expires_at <= now() and ${isPrepared} and bot_id <> all(:fullBots::text[])
      order by expires_at limit :limit`,
     { limit, fullBots },
   )

@@ -1,6 +1,11 @@
 import { closedObject } from '../../schema.ts'
-import { ApiError } from '../../errors.ts'
-import { announceEntrance, describeHandover, enterAsMember, noHandover } from '../../messaging/handovers.ts'
+import {
+  announceEntrance,
+  beginAnswering,
+  describeHandover,
+  handoverConflict,
+  noHandover,
+} from '../../messaging/handovers.ts'
 import { handover } from '../../models/handover.ts'
 import { operation } from '../../rpc/operation.ts'
 import { assignHandover as assignInStore, findHandover, lockConversation } from '../../store/handovers.ts'
@@ -33,15 +38,13 @@ export const assignHandover = operation({
       if (memberId !== null) await lockAnswering(transaction, caller.workspaceId, memberId)
       const { conversation_id: conversationId } = found
       await lockConversation(transaction, botId, conversationId)
-      if (!(await assignInStore(transaction, { botId, id }, { accountId: memberId }))) throw hasEnded(id)
+      if (!(await assignInStore(transaction, { botId, id }, { accountId: memberId }))) {
+        throw handoverConflict(found)
+      }
       if (memberId === null) return undefined
-      return enterAsMember(transaction, await findBotConversation(transaction, botId, conversationId), memberId)
+      return beginAnswering(transaction, await findBotConversation(transaction, botId, conversationId), memberId)
     })
     if (entrance) await announceEntrance(context, entrance)
     return { handover: await describeHandover(context, botId, id) }
   },
 })
-
-export function hasEnded(id: string): ApiError {
-  return new ApiError('RelationConflict', `Handover '${id}' has ended`)
-}

@@ -1,7 +1,8 @@
 import { closedObject } from '../../schema.ts'
 import { newestFitting } from '../../integrations/newest-fitting.ts'
 import { toPublicSummary } from '../../integrations/public-integrations.ts'
-import { listBuiltInVersions, publicIntegrationSummary } from '../../models/chat-integration.ts'
+import { inboxIntegration, listBuiltInVersions, publicIntegrationSummary } from '../../models/chat-integration.ts'
+import { builtInInterface } from '../../models/inbox-definition.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findBot } from '../../store/bots.ts'
 import { listInstalledIntegrations } from '../../store/integrations.ts'
@@ -52,11 +53,15 @@ export const listPublicIntegrations = operation({
       filter.version = fitting(await listPublicVersions(db, name), version)
     const page = await pageOfPublicIntegrations(db, filter, pageRequest(input))
     const isFirstPage = input.nextToken === undefined
-    const builtIn =
-      isFirstPage && interfaceId === undefined && interfaceName === undefined ? builtIns(filter, version) : []
+    const builtIn = isFirstPage ? builtIns(filter, version) : []
     return { integrations: [...builtIn, ...page.rows.map(toPublicSummary)], meta: toMeta(page) }
   },
 })
+
+/** The interface that a built-in integration implements. */
+function implementedBy(name: string) {
+  return name === inboxIntegration ? builtInInterface : undefined
+}
 
 /** The version that fits, or the wanted one, which none has. */
 function fitting(versions: { version: string }[], wanted: string): string {
@@ -69,13 +74,15 @@ function fitting(versions: { version: string }[], wanted: string): string {
 }
 
 /** The built-in integrations that a filter lets through; every bot has the chat. */
-function builtIns({ name, search = '' }: PublicFilter, version: string | undefined) {
+function builtIns({ name, search = '', interfaceId, interfaceName }: PublicFilter, version: string | undefined) {
   const all = listBuiltInVersions()
   const wanted = version && fitting(all, version)
   return all.filter(
     (one) =>
       (name === undefined || one.name === name) &&
       (wanted === undefined || one.version === wanted) &&
+      (interfaceId === undefined || implementedBy(one.name)?.id === interfaceId) &&
+      (interfaceName === undefined || implementedBy(one.name)?.name === interfaceName) &&
       `${one.name} ${one.title} ${one.description}`.toLowerCase().includes(search.toLowerCase()),
   )
 }

@@ -1,7 +1,8 @@
 import type { BotContext } from '../../rpc/caller.ts'
 import { closedObject } from '../../schema.ts'
-import { announceMessage, prepareMessage, storeMessage } from '../../messaging/create-message.ts'
+import { announceMessage, prepareMessage } from '../../messaging/create-message.ts'
 import { announceEntrance, enterAsMember, handoverInProgress } from '../../messaging/handovers.ts'
+import { storeReply } from '../../messaging/member-replies.ts'
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findHandover, insertMemberMessage, lockConversation, recordReply } from '../../store/handovers.ts'
@@ -43,11 +44,7 @@ export const replyInConversation = operation({
         throw takenBy(await findHandover(transaction, botId, id))
       }
       const entrance = await enterAsMember(transaction, conversation, accountId)
-      const { message } = ready
-      const row = await storeMessage(transaction, {
-        ...ready,
-        message: { ...message, userId: entrance.userId },
-      } as typeof ready)
+      const row = await storeReply({ ...asBot, db: transaction }, conversation, ready, entrance.userId)
       if (!row) throw noConversation(conversationId)
       const written = { message_id: row.id, handover_id: id, account_id: accountId, name: entrance.name }
       await insertMemberMessage(transaction, written)

@@ -1,9 +1,8 @@
 import { closedObject } from '../../schema.ts'
-import { announceEnd, describeHandover, noHandover } from '../../messaging/handovers.ts'
+import { announceEnd, describeHandover, handoverConflict, noHandover } from '../../messaging/handovers.ts'
 import { handover } from '../../models/handover.ts'
 import { operation } from '../../rpc/operation.ts'
 import { endHandover, findHandover } from '../../store/handovers.ts'
-import { hasEnded } from './assignHandover.ts'
 import { findOwnBot } from './find-version.ts'
 
 export const resolveHandover = operation({
@@ -20,9 +19,10 @@ export const resolveHandover = operation({
   async handle(context, { botId, id }) {
     const { db } = context
     await findOwnBot(context, botId)
-    if (!(await findHandover(db, botId, id))) throw noHandover(id)
+    const found = await findHandover(db, botId, id)
+    if (!found) throw noHandover(id)
     const end = await db.transaction((transaction) => endHandover(transaction, { botId, id, status: 'resolved' }))
-    if (!end) throw hasEnded(id)
+    if (!end) throw handoverConflict(found)
     await announceEnd(context, end)
     return { handover: await describeHandover(context, botId, id) }
   },

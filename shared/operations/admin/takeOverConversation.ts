@@ -1,9 +1,17 @@
 import { ApiError } from '../../errors.ts'
 import { closedObject } from '../../schema.ts'
-import { announceEntrance, describeHandover, enterAsMember, type MemberEntrance } from '../../messaging/handovers.ts'
+import {
+  announceEntrance,
+  beginAnswering,
+  beginOrJoin,
+  describeHandover,
+  enterAsMember,
+  handoverConflict,
+  type MemberEntrance,
+} from '../../messaging/handovers.ts'
 import { handover, type HandoverView } from '../../models/handover.ts'
 import { operation } from '../../rpc/operation.ts'
-import { assignHandover, beginHandover, findHandover } from '../../store/handovers.ts'
+import { assignHandover, findHandover } from '../../store/handovers.ts'
 import { noConversation } from '../runtime/not-found.ts'
 import { findBotConversation, maySee } from './find-conversation.ts'
 import { findOwnBot } from './find-version.ts'
@@ -31,14 +39,16 @@ export const takeOverConversation = operation({
       await lockAnswering(transaction, workspaceId, accountId)
       const conversation = await findBotConversation(transaction, botId, conversationId)
       const given = { botId, conversationId, requestedBy: 'member', accountId } as const
-      const begun = await beginHandover(transaction, given)
+      const begun = await beginOrJoin(transaction, conversation, given)
       if (!begun) throw noConversation(conversationId)
       const { id, isNew } = begun
       if (!isNew && !(await assignHandover(transaction, { botId, id }, { accountId, from: null }))) {
         const current = await findHandover(transaction, botId, id)
+        if (current?.is_beginning) throw handoverConflict(current)
         if (current?.account_id !== accountId) throw takenBy(current)
+        return { id, entrance: await enterAsMember(transaction, conversation, accountId) }
       }
-      return { id, entrance: await enterAsMember(transaction, conversation, accountId) }
+      return { id, entrance: await beginAnswering(transaction, conversation, accountId) }
     })
     await announceEntrance(context, taken.entrance)
     return { handover: await describeHandover(context, botId, taken.id) }

@@ -1,6 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { chatActions } from '../../messaging/chat-actions.ts'
 import { findModelAction } from '../models/model-actions.ts'
+import { findInboxAction } from '../../messaging/inbox-actions.ts'
 import { findWebchatAction } from '../../messaging/webchat-actions.ts'
 import { recordAfter } from '../../rpc/journal.ts'
 import { callActionRemotely } from '../../messaging/call-action.ts'
@@ -20,7 +21,8 @@ export const callAction = operation({
 
   async handle(context, { type, input }) {
     const { botId, installation, execution } = context.caller
-    const chatAction = chatActions.get(type) ?? (await findWebchatAction(context, type))
+    const chatAction =
+      chatActions.get(type) ?? (await findWebchatAction(context, type)) ?? (await findInboxAction(context, type))
     if (chatAction && installation) {
       throw new ApiError('Forbidden', `'${type}' acts as the bot: an integration cannot call it`)
     }

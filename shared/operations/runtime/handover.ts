@@ -1,14 +1,16 @@
 import { once } from '../../rpc/journal.ts'
 import { closedObject } from '../../schema.ts'
-import { describeHandover } from '../../messaging/handovers.ts'
-import { handover as handoverSchema, handoverDescription, handoverTitle } from '../../models/handover.ts'
+import { beginOrJoin, describeHandover } from '../../messaging/handovers.ts'
+import {
+  handover as handoverSchema,
+  handoverDescription,
+  handoverTitle,
+  maxHandoverSeconds,
+} from '../../models/handover.ts'
 import { operation } from '../../rpc/operation.ts'
-import { beginHandover } from '../../store/handovers.ts'
+import { findConversation } from '../../store/conversations.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { noConversation } from './not-found.ts'
-
-/** Upper bound of the time until a handover ends by itself: 30 days. */
-const maxSeconds = 30 * 24 * 3600
 
 export const handover = operation({
   name: 'handover',
@@ -20,6 +22,7 @@ export const handover = operation({
   path: '/v1/chat/conversations/{conversationId}/handover',
   access: 'bot',
   stability: 'experimental',
+  errors: ['RelationConflict'],
   input: closedObject(
     { conversationId: { type: 'string' } },
     {
@@ -28,7 +31,7 @@ export const handover = operation({
       expiresInSeconds: {
         type: 'integer',
         minimum: 1,
-        maximum: maxSeconds,
+        maximum: maxHandoverSeconds,
         description: 'The time after which it ends by itself; absent: never.',
       },
     },
@@ -40,9 +43,12 @@ export const handover = operation({
     const { conversationId } = input
     const { id } = await once(context, input, (db) =>
       db.transaction(async (transaction) => {
-        if (!(await findScopedConversation(transaction, caller, conversationId))) throw noConversation(conversationId)
-        const given = { ...input, botId: caller.botId, requestedBy: 'bot' } as const
-        const begun = await beginHandover(transaction, given)
+        const { botId } = caller
+        const isVisible = await findScopedConversation(transaction, caller, conversationId)
+        const conversation = isVisible && (await findConversation(transaction, botId, conversationId))
+        if (!conversation) throw noConversation(conversationId)
+        const given = { ...input, botId, requestedBy: 'bot' } as const
+        const begun = await beginOrJoin(transaction, conversation, given)
         if (!begun) throw noConversation(conversationId)
         return begun
       }),

@@ -84,7 +84,7 @@ test('lists go on from page to page, the built-in ones first', async () => {
   await publish('page-one')
   await publish('page-two')
   const first = await stranger.listPublicIntegrations({ pageSize: 1 })
-  expect(first.integrations.map(({ name }) => name)).toEqual(['chat', 'chat', 'webchat', 'page-two'])
+  expect(first.integrations.map(({ name }) => name)).toEqual(['chat', 'chat', 'webchat', 'inbox', 'page-two'])
   const second = await stranger.listPublicIntegrations({ pageSize: 1, nextToken: first.meta.nextToken! })
   expect(second.integrations.map(({ name }) => name)).toEqual(['page-one'])
 })

@@ -104,7 +104,7 @@ describe('an interface', () => {
     expect((await stranger.getPublicInterfaceById({ id: open.id })).interface).toEqual(open)
     expect((await stranger.getPublicInterface({ name: 'open-ticketing', version: '^1.0.0' })).interface).toEqual(open)
     const { interfaces } = await stranger.listPublicInterfaces({})
-    expect(interfaces.map(({ name }) => name)).toEqual(['open-ticketing'])
+    expect(interfaces.map(({ name }) => name)).toEqual(['hitl', 'open-ticketing'])
     await expect(stranger.updateInterface({ id: open.id, title: 'Mine' })).rejects.toMatchObject({ code: 404 })
     await expect(stranger.deleteInterface({ id: open.id })).rejects.toMatchObject({ code: 404 })
     await expect(stranger.createInterface(ticketing('open-ticketing', { public: true }))).rejects.toMatchObject({

@@ -62,7 +62,7 @@ describe('the chat, as published clients look for it', () => {
   test('is listed, and others are not found', async () => {
     const named = async (input: Parameters<Client['listPublicIntegrations']>[0]) =>
       (await client.listPublicIntegrations(input)).integrations.map(({ name, version }) => `${name} ${version}`)
-    expect(await named({})).toEqual(['chat 1.0.0', 'chat 0.7.6', 'webchat 0.3.0'])
+    expect(await named({})).toEqual(['chat 1.0.0', 'chat 0.7.6', 'webchat 0.3.0', 'inbox 1.0.0'])
     expect(await named({ name: 'chat', version: 'latest' })).toEqual(['chat 1.0.0'])
     expect(await named({ search: 'over HTTP', version: '0.7.6' })).toEqual(['chat 0.7.6'])
     expect(await named({ name: 'slack' })).toEqual([])
