@@ -42,6 +42,7 @@ import * as handovers from './061_handovers.ts'
 import * as roleAgent from './063_role_agent.ts'
 import * as notesAndCannedReplies from './066_notes_and_canned_replies.ts'
 import * as inbox from './067_inbox.ts'
+import * as sourcesOfSessions from './068_sources_of_sessions.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -85,6 +86,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '063_role_agent': roleAgent,
   '066_notes_and_canned_replies': notesAndCannedReplies,
   '067_inbox': inbox,
+  '068_sources_of_sessions': sourcesOfSessions,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

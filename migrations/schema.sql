@@ -460,6 +460,7 @@ create table handovers (
   expires_at timestamp(3) with time zone,
   ended_at timestamp(3) with time zone,
   event_id text,
+  source_conversation_id text,
   constraint handovers_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE SET NULL,
   constraint handovers_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint handovers_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE CASCADE,
@@ -477,6 +478,8 @@ CREATE INDEX handovers_of_account ON public.handovers USING btree (account_id) W
 CREATE INDEX handovers_of_bot ON public.handovers USING btree (bot_id, created_at DESC, id DESC);
 
 CREATE INDEX handovers_of_conversation ON public.handovers USING btree (conversation_id);
+
+CREATE INDEX handovers_of_source ON public.handovers USING btree (source_conversation_id) WHERE (source_conversation_id IS NOT NULL);
 
 CREATE INDEX handovers_open ON public.handovers USING btree (bot_id, created_at DESC, id DESC) WHERE (ended_at IS NULL);
 

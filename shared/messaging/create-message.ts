@@ -14,6 +14,7 @@ import { toLogEntry } from '../store/conversation-log.ts'
 import { findConversation } from '../store/conversations.ts'
 import type { Database } from '../store/database.ts'
 import { findUsersOf } from '../store/inbox.ts'
+import { isCreatedParticipant } from '../store/webchat.ts'
 import type { NewJournalEntry } from '../store/journal.ts'
 import { deliveryMailbox, type NewOutgoingMessage, type StoredOutgoingMessage } from '../store/messages.ts'
 import { storeOutgoing } from '../store/message-batches.ts'
@@ -88,7 +89,8 @@ export async function findAuthor({ db, caller }: BotContext, userId?: string): P
 }
 
 /**
- * The author of a bot's message: in a conversation of the inbox the user in whose name a plugin writes, elsewhere the bot.
+ * The author of a bot's message: in the inbox and the web chat the user in whose name a plugin writes, elsewhere the bot. In the
+ * web chat that is a participant whom the bot has created, so that the bot does not write as a visitor.
  *
  * @throws ApiError `ReferenceNotFound` when the inbox has no such user
  */
@@ -100,7 +102,9 @@ async function findSpeaker(
   const { botId } = caller
   if (typeof userId !== 'string' || userId === botId) return botId
   const conversation = await findConversation(db, botId, conversationId)
-  if (!conversation || !isInbox(conversation)) return botId
+  if (!conversation) return botId
+  if (isWebchat(conversation)) return (await isCreatedParticipant(db, conversation.id, userId)) ? userId : botId
+  if (!isInbox(conversation)) return botId
   const users = await findUsersOf(db, { botId, installationId: conversation.installation_id }, [userId])
   if (!users.has(userId)) throw new ApiError('ReferenceNotFound', `User '${userId}' of the inbox not found`)
   return userId

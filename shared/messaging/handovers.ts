@@ -4,10 +4,10 @@ import { newId } from '../ids.ts'
 import { isInbox } from '../models/chat-integration.ts'
 import { inboxAssigned } from '../models/event.ts'
 import { toHandover, type Handover, type HandoverView } from '../models/handover.ts'
-import { publishEntry, publishOutcome, wakeWorker } from '../signals/after-commit.ts'
+import { publishOutcome, wakeWorker } from '../signals/after-commit.ts'
 import { findAccount } from '../store/accounts.ts'
-import type { LogEntry } from '../store/conversation-log.ts'
-import { insertParticipant, type FoundConversation } from '../store/conversations.ts'
+import { enter, publishEntrance, type Entrance } from './participants.ts'
+import type { FoundConversation } from '../store/conversations.ts'
 import type { Database } from '../store/database.ts'
 import { insertConversationEvent } from '../store/events.ts'
 import { findOrCreate } from '../store/find-or-create.ts'
@@ -79,8 +79,8 @@ export interface MemberEntrance {
   userId: string
   /** The event by which a plugin of the bot learns of the member. */
   event?: { conversationId: string; botId: string }
-  /** The entry of the log, when the member was not a participant before. */
-  entry?: { entry: LogEntry; participantId: string }
+  /** Undefined when the member was a participant before, or cannot be one. */
+  entrance?: Entrance | undefined
 }
 
 /**
@@ -94,7 +94,7 @@ export async function enterAsMember(
 ): Promise<MemberEntrance> {
   const account = await findAccount(transaction, accountId)
   if (!account) throw notFound(`Account '${accountId}'`)
-  const { bot_id: botId, id: conversationId, installation_id: installationId } = conversation
+  const { bot_id: botId, installation_id: installationId } = conversation
   const { name } = account
   if (conversation.integration_id !== null) return { name, userId: botId }
   const of = { installation_id: installationId, account_id: account.id }
@@ -110,8 +110,8 @@ export async function enterAsMember(
   })
   const userId = found.row!.user_id
   await transaction('users').where({ id: userId }).update(profile)
-  const entry = await insertParticipant(transaction, conversation, userId, addition(conversationId, userId))
-  return { name, userId, ...(entry && { entry: { entry, participantId: userId } }) }
+  const entrance = await enter(transaction, conversation, { id: userId, foreign_id: null })
+  return { name, userId, entrance }
 }
 
 /** Lets a member write who begins to answer. In a conversation of the inbox the bot receives an event with the member's user. */
@@ -131,12 +131,7 @@ export async function beginAnswering(
 }
 
 /** Publishes that a member has entered a conversation, after the commit. */
-export async function announceEntrance(context: Context, { entry, event }: MemberEntrance): Promise<void> {
+export async function announceEntrance(context: Context, { entrance, event }: MemberEntrance): Promise<void> {
   if (event) await wakeWorker(context, 'event', event.conversationId, event.botId)
-  if (!entry) return
-  await publishEntry(context, entry.entry, addition(entry.entry.conversationId, entry.participantId))
-}
-
-function addition(conversationId: string, participantId: string) {
-  return { type: 'participant_added', data: { conversationId, participantId } } as const
+  if (entrance) await publishEntrance(context, entrance)
 }

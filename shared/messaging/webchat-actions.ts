@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts'
-import { isWebchat, webchatIntegration } from '../models/chat-integration.ts'
+import { givenIdTag, isWebchat, webchatIntegration } from '../models/chat-integration.ts'
 import { isRecord } from '../models/payload.ts'
 import type { WebchatSignal } from '../models/signal.ts'
 import { userDataOf } from '../models/webchat.ts'
@@ -12,6 +12,7 @@ import { listInstallations } from '../store/installations.ts'
 import { findRuntimeUser } from '../store/runtime-users.ts'
 import { invalidInput, noSuchConversation, type ChatAction } from './action-input.ts'
 import { publishEvent } from './chat-actions.ts'
+import { enter, publishEntrance } from './participants.ts'
 import { startTyping, stopTyping } from './typing.ts'
 import { getOrCreateUser } from './get-or-create.ts'
 
@@ -87,9 +88,7 @@ const isNewUser = compile(
   'body',
 )
 
-/** The tag of a user whom the bot has created, such as a person who answers in its place. */
-const givenIdTag = 'webchat:userId'
-
+/** A user who answers in the bot's place: in a given conversation the user is a participant, whose name and picture are shown. */
 async function ensureUser(context: BotContext, input: unknown): Promise<Record<string, unknown>> {
   if (!isNewUser(input)) throw invalidInput('webchat:getOrCreateUser', isNewUser)
   const { name, pictureUrl, email, user } = input
@@ -101,7 +100,16 @@ async function ensureUser(context: BotContext, input: unknown): Promise<Record<s
     discriminateByTags: [givenIdTag],
     integrationName: webchatIntegration,
   }
-  return once(context, input, async (db) => ({ userId: (await getOrCreateUser(context, db, given)).row.id }))
+  const { conversationId } = user
+  if (conversationId !== undefined) await assertWebchat(context, conversationId)
+  const { userId, entrance } = await once(context, input, async (db) => {
+    const { row } = await getOrCreateUser(context, db, given)
+    const conversation =
+      conversationId === undefined ? undefined : await findConversation(db, context.caller.botId, conversationId)
+    return { userId: row.id, entrance: conversation && (await enter(db, conversation, row)) }
+  })
+  if (entrance) await publishEntrance(context, entrance)
+  return { userId }
 }
 
 /** The actions of the web chat, by the names under which bots call them. */

@@ -16,6 +16,8 @@ import { webchatDefinition } from './webchat-definition.ts'
 export const builtInIntegration = 'chat'
 /** The name of the platform's own integration for web pages. */
 export const webchatIntegration = 'webchat'
+/** The tag of a user of the web chat whom the bot has created, such as a person who answers in its place. */
+export const givenIdTag = `${webchatIntegration}:userId`
 /** The name of the platform's own integration in which members answer for plugins. */
 export const inboxIntegration = 'inbox'
 

@@ -353,6 +353,8 @@ export interface HandoverRow {
   ended_at: Date | null
   /** The event whose run began it through the inbox. */
   event_id: string | null
+  /** The conversation of that event, with which the session is deleted. */
+  source_conversation_id: string | null
 }
 
 /** A text that a member wrote about a handover. */

@@ -107,11 +107,16 @@ export async function findConversation(
   return row
 }
 
-/** Deletes a conversation with its messages, states and waiting events. */
+/** Deletes a conversation with its messages, states and waiting events, and its copies in the inbox. */
 export async function deleteConversation(db: Database, botId: string, id: string): Promise<void> {
   await query(
     db,
-    `with deleted as (delete from conversations where bot_id = :botId and id = :id returning id)
+    `with deleted as (
+       delete from conversations where bot_id = :botId and id in (
+         select :id::text union all
+         select conversation_id from handovers where source_conversation_id = :id and bot_id = :botId)
+       returning id
+     )
      delete from states using deleted where bot_id = :botId and type = 'conversation' and owner_id = deleted.id`,
     { botId, id },
   )

@@ -44,9 +44,10 @@ export async function insertSession(transaction: Database, { messages, ...sessio
        values (:conversationId, :botId, :installationId, :userId, :channel)
      )
      insert into handovers (id, bot_id, conversation_id, status, title, description, requested_by, created_at, expires_at,
-       event_id)
+       event_id, source_conversation_id)
      values (:handoverId, :botId, :conversationId, 'pending', :title, :description, 'integration', clock_timestamp(),
-       clock_timestamp() + :expiresInSeconds::double precision * interval '1 second', :eventId)`,
+       clock_timestamp() + :expiresInSeconds::double precision * interval '1 second', :eventId,
+       (select conversation_id from events where id = :eventId))`,
     {
       ...session,
       title: session.title ?? null,

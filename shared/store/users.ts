@@ -1,4 +1,5 @@
 import { query, type Database } from './database.ts'
+import { inboxIntegration } from '../models/chat-integration.ts'
 import type { UserKey } from '../models/user-key.ts'
 import { keyBindings, keyHolder, externalUser } from './external-ids.ts'
 import type { UserRow } from '../models/tables.ts'
@@ -88,7 +89,7 @@ export async function updateUser(
 
 /**
  * Deletes a user and the states that bots keep for it. The user's messages stay, and so do owned conversations, without
- * an owner.
+ * an owner. A user of the inbox whom a tag of the bot names stands for the user there, and is deleted too.
  *
  * @param installationId restricts the deletion to users of one installation
  * @returns the conversations of which the user was a participant; undefined when there is no such user
@@ -104,9 +105,17 @@ export async function deleteUser(
     `with deleted as (
        delete from users
         where bot_id = :botId and id = :id and (:installationId::text is null or installation_id = :installationId)
-        returning id
+        returning id, tags
+     ), copied as (
+       delete from users using deleted, jsonb_each_text(deleted.tags) tag, installations
+        where users.id = tag.value and tag.key not like '%:%' and users.bot_id = :botId
+          and installations.id = users.installation_id and installations.integration_id is null
+          and installations.integration = '${inboxIntegration}'
+          and not exists (select from member_users where user_id = users.id)
+        returning users.id
      ), forgotten as (
-       delete from states using deleted where bot_id = :botId and type = 'user' and owner_id = deleted.id
+       delete from states where bot_id = :botId and type = 'user'
+         and owner_id in (select id from deleted union all select id from copied)
      )
      select array(select conversation_id from participants where user_id = deleted.id) as conversation_ids from deleted`,
     { botId, id, installationId },

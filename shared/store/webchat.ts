@@ -1,3 +1,4 @@
+import { givenIdTag } from '../models/chat-integration.ts'
 import { webchatStarted } from '../models/event.ts'
 import { feedbackCommentTag, feedbackTag } from '../models/webchat.ts'
 import { nextClock } from './conversation-log.ts'
@@ -63,6 +64,17 @@ export async function listParticipatingUsers(db: Database, conversationId: strin
      where conversation_id = :conversationId order by participants.created_at, users.id limit 100`,
     { conversationId },
   )
+}
+
+/** Whether a user is a participant whom the bot has created, such as a person who answers in its place. */
+export async function isCreatedParticipant(db: Database, conversationId: string, userId: string): Promise<boolean> {
+  const rows = await query(
+    db,
+    `select from participants join users on users.id = user_id
+     where conversation_id = :conversationId and user_id = :userId and tags -> '${givenIdTag}' is not null`,
+    { conversationId, userId },
+  )
+  return rows.length > 0
 }
 
 /** The newest messages of a conversation up to a position of its log, newest first. */

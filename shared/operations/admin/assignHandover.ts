@@ -38,6 +38,9 @@ export const assignHandover = operation({
       if (memberId !== null) await lockAnswering(transaction, caller.workspaceId, memberId)
       const { conversation_id: conversationId } = found
       await lockConversation(transaction, botId, conversationId)
+      const current = await findHandover(transaction, botId, id)
+      // A repeated request: the bot of an inbox has the event already.
+      if (memberId !== null && current?.account_id === memberId && current.ended_at === null) return undefined
       if (!(await assignInStore(transaction, { botId, id }, { accountId: memberId }))) {
         throw handoverConflict(found)
       }

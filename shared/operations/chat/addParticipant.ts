@@ -1,9 +1,8 @@
 import { closedObject } from '../../schema.ts'
-import { publishEntry } from '../../signals/after-commit.ts'
+import { enter, publishEntrance } from '../../messaging/participants.ts'
 import { notFound } from '../../errors.ts'
 import { toUser, user } from '../../models/user.ts'
 import { operation } from '../../rpc/operation.ts'
-import { insertParticipant } from '../../store/conversations.ts'
 import { findUserByExternalId } from '../../store/users.ts'
 import { ownConversation, participantInput } from './external-ids.ts'
 
@@ -22,9 +21,8 @@ export const addParticipant = operation({
     const conversation = await ownConversation(context, conversationId)
     const participant = await findUserByExternalId(db, caller.installation.id, userId)
     if (!participant) throw notFound(`User '${userId}'`)
-    const signal = { type: 'participant_added', data: { conversationId, participantId: userId } } as const
-    const entry = await insertParticipant(db, conversation, participant.id, signal)
-    if (entry) await publishEntry(context, entry, signal)
+    const entrance = await enter(db, conversation, participant)
+    if (entrance) await publishEntrance(context, entrance)
     return { participant: toUser(participant, userId) }
   },
 })

@@ -1,10 +1,9 @@
 import { closedObject } from '../../schema.ts'
-import { publishEntry } from '../../signals/after-commit.ts'
+import { enter, publishEntrance } from '../../messaging/participants.ts'
 import { ApiError } from '../../errors.ts'
 import { once } from '../../rpc/journal.ts'
 import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
 import { operation } from '../../rpc/operation.ts'
-import { insertParticipant } from '../../store/conversations.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { findRuntimeUser } from '../../store/runtime-users.ts'
 import { noConversation } from './not-found.ts'
@@ -22,21 +21,14 @@ export const addParticipant = operation({
   async handle(context, input) {
     const { caller } = context
     const { id: conversationId, userId } = input
-    const { participant, knownId, entry } = await once(context, input, async (db) => {
+    const { participant, entrance } = await once(context, input, async (db) => {
       const conversation = await findScopedConversation(db, caller, conversationId)
       if (!conversation) throw noConversation(conversationId)
       const user = await findRuntimeUser(db, caller, userId)
       if (!user) throw new ApiError('ReferenceNotFound', `User '${userId}' not found`)
-      const knownId = user.foreign_id ?? user.id
-      const entered = await insertParticipant(db, conversation, user.id, addition(conversationId, knownId))
-      return { participant: toRuntimeUser(user, caller), knownId, entry: entered ?? null }
+      return { participant: toRuntimeUser(user, caller), entrance: await enter(db, conversation, user) }
     })
-    // A replayed result is plain JSON: `at` is a string.
-    if (entry) await publishEntry(context, { ...entry, at: new Date(entry.at) }, addition(conversationId, knownId))
+    if (entrance) await publishEntrance(context, entrance)
     return { participant }
   },
 })
-
-function addition(conversationId: string, participantId: string) {
-  return { type: 'participant_added', data: { conversationId, participantId } } as const
-}

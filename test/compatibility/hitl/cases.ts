@@ -1,4 +1,5 @@
 import type { Handover, Scene } from './session.ts'
+import { openVisitor } from './visitor.ts'
 
 const url = 'https://example.com/attached'
 
@@ -31,19 +32,24 @@ async function begin(scene: Scene, input: object = {}): Promise<Handover> {
   return scene.session('pending')
 }
 
-/** Has a member answer, as soon as the run that began the session has ended. */
+/** Has a member answer, and the user know. */
 async function take(scene: Scene, handover: Handover): Promise<void> {
+  await takeOver(scene, handover)
+  await scene.hear('text', { text: texts.assigned })
+}
+
+/** Has a member take a session, as soon as the run that began it has ended. */
+async function takeOver(scene: Scene, handover: Handover): Promise<void> {
   const path = `/conversations/${handover.conversationId}/handover`
   for (let attempt = 0; ; attempt++) {
     try {
       await scene.asMember('POST', path)
-      break
+      return
     } catch (error) {
       if (attempt === 50 || !(error as Error).message.includes('try again')) throw error
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }
-  await scene.hear('text', { text: texts.assigned })
 }
 
 async function reply(scene: Scene, { conversationId }: Handover, message: { type: string; payload: object }) {
@@ -75,7 +81,7 @@ export const cases: Record<string, (scene: Scene) => Promise<void>> = {
     const read = (await scene.transcript(handover)).map(
       ({ author, payload }) => `${author}: ${String(payload['text'])}`,
     )
-    assertEqual([read[0], read[1], read.at(-1)], ['Grace: Hello', 'bot: Bot: text', `bot: ${texts.handedOver}`])
+    assertEqual([read[0], read[1], read.at(-1)], [`${scene.name}: Hello`, 'bot: Bot: text', `bot: ${texts.handedOver}`])
   },
   ...Object.fromEntries(
     Object.entries(relayed).map(([type, payload]) => [
@@ -95,7 +101,7 @@ export const cases: Record<string, (scene: Scene) => Promise<void>> = {
         const handover = await begin(scene)
         await take(scene, handover)
         await scene.send({ type, ...toChat(type, payload) })
-        await scene.sees(handover, { author: 'Grace', type, payload: toChat(type, payload) })
+        await scene.sees(handover, { author: scene.name, type, payload: toChat(type, payload) })
       },
     ]),
   ),
@@ -110,7 +116,7 @@ export const cases: Record<string, (scene: Scene) => Promise<void>> = {
     const handover = await begin(scene)
     await take(scene, handover)
     await scene.say('Are you a bot?')
-    await scene.sees(handover, { author: 'Grace', ...text('Are you a bot?') })
+    await scene.sees(handover, { author: scene.name, ...text('Are you a bot?') })
     await reply(scene, handover, text('No'))
     await scene.hear('text', { text: 'No' })
   },
@@ -153,6 +159,26 @@ export const cases: Record<string, (scene: Scene) => Promise<void>> = {
     await scene.sees(handover, { author: 'bot', ...text(texts.cancelled) })
     await scene.hear('text', { text: 'Bot: goes on' })
     await assertResumed(scene)
+  },
+  async 'the deletion of the user reaches the user of the inbox'(scene) {
+    const handover = await begin(scene)
+    await take(scene, handover)
+    await scene.user.deleteUser({})
+    await scene.forgotten(handover)
+  },
+  async 'in the web chat, the member answers with the own name'(scene) {
+    await using visitor = await openVisitor(scene.webchatUrl)
+    await visitor.ask('PUT', '/users/me', { name: scene.name })
+    await visitor.say('/start {}')
+    const handover = await scene.session('pending')
+    await visitor.heard(texts.handedOver)
+    await takeOver(scene, handover)
+    await visitor.heard(texts.assigned)
+    await reply(scene, handover, text('How can I help?'))
+    const { userId } = await visitor.heard('How can I help?')
+    const { member } = await scene.session('assigned')
+    const names = (await visitor.participants()).flatMap(({ id, name }) => (id === userId ? [name] : []))
+    assertEqual(names, [member?.name])
   },
   async 'the session ends by itself after hitlSession.expiresInSeconds'(scene) {
     await begin(scene, { hitlSession: { expiresInSeconds: 1 } })

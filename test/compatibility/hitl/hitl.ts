@@ -33,11 +33,12 @@ export async function measureHitl(source: string, writes: boolean): Promise<void
   const api = await connect({ name: 'hitl', ...platform })
   const { bots } = await api.ask<'listBots'>('GET', '/v1/admin/bots', { query: { pageSize: 1 } })
   const { bot } = await api.ask<'getBot'>('GET', `/v1/admin/bots/${bots[0]!.id}`)
-  const chatUrl = bot.integrations['chat']!.webhookUrl
+  const urlOf = (alias: string) => bot.integrations[alias]!.webhookUrl
+  const tried = { id: bot.id, chatUrl: urlOf('chat'), webchatUrl: urlOf('webchat') }
   const lines: string[] = []
   let failed = 0
   for (const [name, attempt] of Object.entries(cases)) {
-    const result = await attempt(await openScene(api, { id: bot.id, chatUrl })).then(
+    const result = await attempt(await openScene(api, tried)).then(
       () => 'works',
       (error: Error) => `fails: ${error.message.replaceAll(/[|\n]/g, ' ').slice(0, 300)}`,
     )

@@ -18,7 +18,10 @@ const timeoutMilliseconds = 20_000
 /** A user of the chat, and the members of the workspace as one caller of the Admin API. */
 export interface Scene {
   user: AuthenticatedClient
+  name: string
   conversationId: string
+  /** The address of the bot's web chat. */
+  webchatUrl: string
   /** Sends a text of the user. */
   say(text: string): Promise<void>
   /** Sends a message of the user. */
@@ -27,6 +30,8 @@ export interface Scene {
   hear(type: string, payload: Payload): Promise<void>
   /** Waits for the handover that the plugin has begun last. */
   session(status: Handover['status']): Promise<Handover>
+  /** Waits until the handover's user is gone. */
+  forgotten(handover: Handover): Promise<void>
   /** Calls an operation on a path of the bot. */
   asMember(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<unknown>
   /** The messages of the inbox's conversation, the oldest first. */
@@ -36,9 +41,14 @@ export interface Scene {
 }
 
 /** Opens a conversation of a new user. */
-export async function openScene(api: Connection, bot: { id: string; chatUrl: string }): Promise<Scene> {
+export async function openScene(
+  api: Connection,
+  bot: { id: string; chatUrl: string; webchatUrl: string },
+): Promise<Scene> {
   const user = await Client.connect({ apiUrl: bot.chatUrl })
-  const { user: created } = await user.updateUser({ name: 'Grace' })
+  // Sessions are found by the name.
+  const name = `Grace ${crypto.randomUUID()}`
+  const { user: created } = await user.updateUser({ name })
   const { conversation } = await user.createConversation({})
   const conversationId = conversation.id
   let heard = 0
@@ -47,6 +57,7 @@ export async function openScene(api: Connection, bot: { id: string; chatUrl: str
   const send: Scene['send'] = async (payload) => {
     await user.createMessage({ conversationId, payload: payload as never })
   }
+  const handovers = async () => (await api.ask<'listHandovers'>('GET', path('/handovers'))).handovers
   const transcript: Scene['transcript'] = async (handover) => {
     const { messages } = await api.ask<'listBotConversationMessages'>(
       'GET',
@@ -59,7 +70,9 @@ export async function openScene(api: Connection, bot: { id: string; chatUrl: str
 
   return {
     user,
+    name,
     conversationId,
+    webchatUrl: bot.webchatUrl,
     send,
     transcript,
     say: (text) => send({ type: 'text', text }),
@@ -75,10 +88,16 @@ export async function openScene(api: Connection, bot: { id: string; chatUrl: str
       assertIncludes({ ...message.payload }, { type, ...payload })
     },
     session: (status) =>
-      until(async () => {
-        const { handovers } = await api.ask<'listHandovers'>('GET', path('/handovers'))
-        return handovers.find((one) => one.user?.name === 'Grace' && one.status === status)
-      }, `the handover is ${status}`),
+      until(
+        async () => (await handovers()).find((one) => one.user?.name === name && one.status === status),
+        `the handover is ${status}`,
+      ),
+    async forgotten({ id }) {
+      await until(
+        async () => (await handovers()).find((one) => one.id === id && one.user === undefined),
+        'the handover has no user',
+      )
+    },
     asMember: (method, rest, body) => api.ask(method, path(rest), body && { body }),
     async sees(handover, expected) {
       let last: Read | undefined
@@ -96,7 +115,7 @@ export async function openScene(api: Connection, bot: { id: string; chatUrl: str
 }
 
 /** Polls until there is a value. @throws Error after 20 s */
-async function until<T>(look: () => Promise<T | undefined | false>, what: string): Promise<T> {
+export async function until<T>(look: () => Promise<T | undefined | false>, what: string): Promise<T> {
   const deadline = Date.now() + timeoutMilliseconds
   for (;;) {
     const found = await look()

@@ -32,6 +32,7 @@ const code = `
     if (title === 'die' && ++runs === 1) throw new Error('once more')
     await client.updateConversation({ id: conversationId, tags: { below: session.conversationId, patient: patient.userId } })
     await client.updateConversation({ id: session.conversationId, tags: { above: conversationId } })
+    await client.updateUser({ id: userId, tags: { patient: patient.userId } })
   }
   export const hooks = {
     async afterIncomingMessage({ event, client }) {
@@ -146,6 +147,19 @@ test('of members who take a session at once, one gets it, and the bot receives o
   await heard(scene, ['inbox:hitlAssigned developer'])
 })
 
+test('an event follows each change of the member, and none a repeated request', async () => {
+  const scene = await open()
+  const session = await begin(scene)
+  const eve = await createMember(platform, 'agent', platform.workspaceId)
+  const bob = await createMember(platform, 'agent', platform.workspaceId)
+  for (const { authorization } of [eve, eve, bob, bob, eve]) {
+    const memberId = authorization.replace('Bearer token-of-', '')
+    const { body } = await scene.asMember(eve, 'PUT', `/handovers/${session.id}/member`, { memberId })
+    expect(body.handover.member).toMatchObject({ id: memberId })
+  }
+  await heard(scene, Array(3).fill('inbox:hitlAssigned agent'))
+})
+
 test('a session begins once although the run that begins it fails, and members wait for the end of that run', async () => {
   const scene = await open()
   const { db } = platform.context
@@ -188,6 +202,33 @@ test('a session ends by itself when its time is over', async () => {
     .update({ expires_at: new Date(0) })
   await heard(scene, ['inbox:hitlStopped undefined'])
   expect(await scene.sessions()).toMatchObject([{ status: 'expired' }])
+})
+
+test('the deletion of a user or a conversation reaches the copies in the inbox, and not members or other bots', async () => {
+  const [scene, other] = [await open(), await open()]
+  const { db } = platform.context
+  const session = await begin(scene)
+  const { conversationId: otherSession } = await begin(other)
+  const ada = await createMember(platform, 'developer', platform.workspaceId)
+  await scene.asMember(ada, 'POST', `/conversations/${session.conversationId}/handover`)
+  const asBot = { 'x-bot-id': scene.bot.id }
+  const { user_id: member } = await db('member_users')
+    .join('users', 'users.id', 'user_id')
+    .where({ bot_id: scene.bot.id })
+    .first('user_id')
+  const { owner_id: stranger } = (await db('conversations').where({ id: otherSession }).first('owner_id'))!
+  const tags = { member, stranger }
+  expect((await platform.ask('PUT', `/v1/chat/users/${scene.user.userId}`, { tags }, asBot)).status).toBe(200)
+  expect((await scene.user.ask('DELETE', '/users/me')).status).toBe(200)
+  expect(await db('users').where({ bot_id: scene.bot.id, name: 'Grace' })).toEqual([])
+  expect(await db('users').whereIn('id', [member, stranger])).toHaveLength(2)
+  expect(await transcript(scene, session.conversationId)).toEqual(['user: help'])
+  expect(
+    (await platform.ask('DELETE', `/v1/chat/conversations/${scene.conversationId}`, undefined, asBot)).status,
+  ).toBe(200)
+  expect(await scene.sessions()).toEqual([])
+  expect(await db('messages').where({ conversation_id: session.conversationId })).toEqual([])
+  expect(await other.sessions()).toHaveLength(1)
 })
 
 test('messages of all six types reach the inbox, and one in the name of a user whom it does not have is refused', async () => {

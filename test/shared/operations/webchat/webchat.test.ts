@@ -336,7 +336,22 @@ describe('actions of the web chat', () => {
     const agent = { name: 'Eve', email: 'eve@example.com', user: { id: 'ann', conversationId: ann.conversationId } }
     const ids = [(await act('getOrCreateUser', agent)).body.output, (await act('getOrCreateUser', agent)).body.output]
     expect(ids).toEqual([{ userId: expect.stringMatching(/^user_/) }, ids[0]])
-    await ann.stream.close()
+    const { conversationId } = ann
+    const say = (userId: string) => {
+      const message = { conversationId, type: 'text', payload: { text: 'Hi', userId }, tags: {}, userId: bot.id }
+      return platform.ask('POST', '/v1/chat/messages', message, { 'x-bot-id': bot.id })
+    }
+    // A bot does not write as a visitor, and not as a person who is no participant.
+    const absent = { name: 'Bob', user: { id: 'bob' } }
+    const { userId: bob } = (await act('getOrCreateUser', absent)).body.output as { userId: string }
+    for (const userId of [ids[0].userId, ann.init.user.id, bob]) expect((await say(userId)).status).toBe(201)
+    const spoken = async () => (await ann.heard(3)).filter(({ type }) => type === 'message_created')
+    await expect
+      .poll(async () => (await spoken()).map(({ data }) => data.userId))
+      .toEqual([ids[0].userId, bot.id, bot.id])
+    const again = await visit(url, { key: ann.key, conversationId })
+    expect(again.init.participants).toContainEqual(expect.objectContaining({ id: ids[0].userId, name: 'Eve' }))
+    for (const { stream } of [ann, again]) await stream.close()
   })
 
   test('are refused for other conversations, for input that is none, and where there is no web chat', async () => {
