@@ -61,10 +61,12 @@ export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tena
   const { bot } = await make('POST', '/v1/admin/bots', { name: marker, code: botCode(marker) }, owner)
   const integration = { name: marker, version: '1.0.0', code: integrationCode }
   const { integration: created } = await make('POST', '/v1/admin/integrations', integration, owner)
+  const { body: inbox } = await send('GET', `${url}/v1/admin/hub/integrations/inbox/latest`, undefined, owner)
   const integrations = {
     tool: { integrationId: created.id, enabled: true, configuration: {} },
     // Without a token, a bot's replies would be no secret.
     chat: { configuration: { converse: 'secured' } },
+    inbox: { integrationId: inbox.integration.id },
   }
   const installed = await make('PUT', `/v1/admin/bots/${bot.id}`, { integrations }, owner)
   await make('GET', `/v1/admin/bots/${bot.id}/versions`, undefined, owner)
@@ -117,6 +119,11 @@ export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tena
     asBot,
   )
   await make('POST', `/v1/admin/bots/${bot.id}/handovers/${handover.id}/notes`, { text: marker }, owner)
+  const person = { type: 'inbox:createUser', input: { name: marker, email: marker } }
+  const { userId } = (await make('POST', '/v1/chat/actions', person, asBot)).output as { userId: string }
+  const messageHistory = [{ source: { type: 'user', userId }, type: 'text', payload: { text: marker } }]
+  const session = { type: 'inbox:startHitl', input: { userId, title: marker, messageHistory } }
+  await make('POST', '/v1/chat/actions', session, asBot)
   await make('POST', '/v1/admin/canned-replies', { shortcut: 'hello', text: marker }, owner)
   await make('POST', '/v1/chat/messages', { ...of, type: 'text', payload: { text: marker }, tags: {} }, asBot)
   await make('POST', '/v1/chat/events', { ...of, type: 'custom', payload: { text: marker } }, asBot)

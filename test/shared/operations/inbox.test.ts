@@ -262,6 +262,7 @@ test('actions refuse users, conversations and bots that are not those of the inb
   const start = { userId: patient, messageHistory: [] }
   expect((await as(scene.bot.id, 'startHitl', start)).status).toBe(200)
   const bySomeone = [{ source: { type: 'user', userId: scene.user.userId }, type: 'text', payload: { text: 'a' } }]
+  const said = { source: { type: 'bot' }, type: 'text', payload: { text: 'a' } }
   const refused: [string, string, object][] = [
     [other.bot.id, 'startHitl', start],
     [other.bot.id, 'stopHitl', { conversationId: session.conversationId }],
@@ -270,11 +271,27 @@ test('actions refuse users, conversations and bots that are not those of the inb
     [scene.bot.id, 'startHitl', { ...start, messageHistory: [{ source: { type: 'bot' }, type: 'text' }] }],
     [scene.bot.id, 'startHitl', { ...start, hitlSession: { expiresInSeconds: 0 } }],
     [scene.bot.id, 'startHitl', { ...start, messageHistory: Array.from({ length: 1001 }, () => bySomeone[0]) }],
+    [scene.bot.id, 'startHitl', { ...start, title: 'a\u0000' }],
+    [scene.bot.id, 'startHitl', { ...start, messageHistory: [{ ...said, payload: { text: '\u0000' } }] }],
+    [scene.bot.id, 'startHitl', { ...start, messageHistory: [{ ...said, source: { type: 'member' } }] }],
+    [scene.bot.id, 'startHitl', { ...start, messageHistory: {} }],
+    [scene.bot.id, 'createUser', { name: 'a\u0000' }],
+    [scene.bot.id, 'createUser', { name: 'a', email: '\u0000' }],
+    [scene.bot.id, 'createUser', { name: 'a'.repeat(1001) }],
     [scene.bot.id, 'unknown', {}],
     [without.id, 'createUser', { name: 'Alan' }],
   ]
-  for (const [botId, type, input] of refused) expect((await as(botId, type, input)).status).toBe(400)
+  for (const [botId, type, input] of refused) {
+    expect({ type, input, status: (await as(botId, type, input)).status }).toMatchObject({ type, input, status: 400 })
+  }
   expect(await scene.sessions()).toHaveLength(2)
+  const halves = {
+    ...start,
+    title: '\u{1f600}'.repeat(150).slice(0, -1),
+    description: '\ud800',
+    messageHistory: [said],
+  }
+  expect((await as(scene.bot.id, 'startHitl', halves)).status).toBe(200)
   const mallory = await createMember(platform, 'owner')
   for (const path of [`/conversations/${session.conversationId}/handover`, `/handovers/${session.id}/resolve`]) {
     expect((await scene.asMember(mallory, 'POST', path)).status).toBe(404)
