@@ -4,14 +4,20 @@ import { roles, type Role } from './tables.ts'
 export const role = {
   enum: roles,
   description:
-    'An agent answers in conversations that are handed over, and sees nothing else. A viewer reads. A developer also manages bots and integrations. An administrator also manages the workspace and ' +
-    'members up to administrators, and reads secrets. An owner also manages owners, and creates and closes workspaces.',
+    'An agent answers in conversations that are handed over, and sees nothing else. A viewer reads. A developer also ' +
+    'manages bots and integrations. An administrator also manages the workspace and members up to administrators, and ' +
+    'reads secrets. An owner also manages owners, and creates and closes workspaces.',
 } as const
 
 /** Whether a role includes another's permissions. A viewer sees no contents of messages, so it does not include an agent's. */
 export function includesRole(role: Role, other: Role): boolean {
   if (other === 'agent') return role !== 'viewer'
   return roles.indexOf(role) >= roles.indexOf(other)
+}
+
+/** The roles that include another's permissions. */
+export function rolesIncluding(other: Role): Role[] {
+  return roles.filter((role) => includesRole(role, other))
 }
 
 /** An account in a workspace, or one reserved for an invited person. */

@@ -45,7 +45,7 @@ export interface AccountRow {
 }
 
 export const roles = ['agent', 'viewer', 'developer', 'administrator', 'owner'] as const
-/** A member's role; each role includes the permissions of those before it. */
+/** A member's role; `includesRole` compares roles. */
 export type Role = (typeof roles)[number]
 
 export interface MemberRow {

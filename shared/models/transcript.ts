@@ -26,7 +26,7 @@ const conversationFields = {
 
 const personFields = { name: { type: 'string' }, pictureUrl: { type: 'string' } } as const
 
-/** Who writes messages: `member` is a member of the workspace who answers during a handover. */
+/** The authors of messages; `member` is a member of the workspace who answers during a handover. */
 const authorKinds = ['user', 'bot', 'member'] as const
 
 /** A conversation in a list. */

@@ -84,7 +84,7 @@ export interface Administrator {
   role: Role
 }
 
-/** What a member of a workspace needs: a role, or with `member` any. */
+/** The role that an operation requires of a member of the workspace; `member` is any. */
 export type MemberAccess = 'member' | Role
 
 /**

@@ -3,6 +3,7 @@ import { inboxIntegration } from '../models/chat-integration.ts'
 import { isConverse } from '../models/converse.ts'
 import { actionTriggered, handoverEnded, inboxStopped } from '../models/event.ts'
 import type { HandoverView } from '../models/handover.ts'
+import { rolesIncluding } from '../models/member.ts'
 import type { ConversationRow, EventRow, HandoverRow, HandoverStatus } from '../models/tables.ts'
 import { query, type Database } from './database.ts'
 import { insertConversationEvent } from './events.ts'
@@ -329,9 +330,9 @@ export async function releaseForeignHandovers(db: Database, botId: string, works
     `update handovers set account_id = null, status = 'pending', assigned_at = null
      where bot_id = :botId and ended_at is null and account_id not in (
        select account_id from members
-       where workspace_id = :workspaceId and accepted_at is not null and role <> 'viewer'
+       where workspace_id = :workspaceId and accepted_at is not null and role = any(:roles)
      )`,
-    { botId, workspaceId },
+    { botId, workspaceId, roles: rolesIncluding('agent') },
   )
 }
 

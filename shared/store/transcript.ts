@@ -13,7 +13,7 @@ import { toPage, type Page, type PageRequest } from './pagination.ts'
 export const maxParticipants = 50
 export const maxStates = 40
 
-/** Which conversation of which bot. */
+/** The key of a conversation. A bot finds its own conversations only. */
 export interface ConversationOfBot {
   botId: string
   conversationId: string

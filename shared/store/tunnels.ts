@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts'
+import { rolesIncluding } from '../models/member.ts'
 import { tunnelLimits, type TunnelOwner } from '../models/tunnel.ts'
 import { query, type Database } from './database.ts'
 
@@ -41,9 +42,9 @@ export async function renewTunnel(db: Database, holder: string): Promise<boolean
     `update tunnels set seen_at = now() where holder = :holder and exists (
        select from members
        where members.workspace_id = tunnels.workspace_id and members.account_id = tunnels.account_id
-         and accepted_at is not null and role in ('developer', 'administrator', 'owner')
+         and accepted_at is not null and role = any(:roles)
      ) returning id`,
-    { holder },
+    { holder, roles: rolesIncluding('developer') },
   )
   return rows.length === 1
 }
