@@ -243,20 +243,25 @@ export async function pageOfOpenHandovers(
   paging: PageRequest,
 ): Promise<Page<HandoverView & { bot_name: string }>> {
   const request = { ...paging, ascending: true }
-  const bots = await db('bots').where({ workspace_id: workspaceId }).select('id', 'name')
-  const names = new Map(bots.map(({ id, name }) => [id, name]))
-  const rows: Pick<HandoverRow, 'id' | 'created_at'>[] = await db('handovers')
+  // Each bot's first rows come from its index; the open ones of a whole workspace would have to be sorted.
+  const ofBot = db('handovers')
     .select('id', 'created_at')
     .whereNull('ended_at')
-    .whereIn('bot_id', [...names.keys()])
+    .whereRaw('bot_id = bots.id')
     .modify((builder) => {
       if (status) void builder.where({ status })
       if (accountId !== undefined) void builder.where({ account_id: accountId })
       page(builder, request)
     })
+  const rows: (Pick<HandoverRow, 'id' | 'created_at'> & { bot_name: string })[] = await db('bots')
+    .crossJoin(db.raw('lateral (?) as handover', [ofBot]))
+    .select('handover.id', 'handover.created_at', 'bots.name as bot_name')
+    .where({ workspace_id: workspaceId })
+    .modify((builder) => page(builder, request, 'handover.created_at', 'handover.id'))
   const found = toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+  const names = new Map(found.rows.map((row) => [row.id, row.bot_name]))
   const views = await viewsOf(db, found.rows)
-  return { ...found, rows: views.map((row) => ({ ...row, bot_name: names.get(row.bot_id) ?? '' })) }
+  return { ...found, rows: views.map((row) => ({ ...row, bot_name: names.get(row.id)! })) }
 }
 
 /** The given handovers with the names of their members and users, in their order. */

@@ -31,3 +31,19 @@ export async function readIndexingBacklog(db: Database): Promise<{ files: number
   )
   return { files: row!.files, oldestSeconds: Math.max(0, row!.oldest ?? 0) }
 }
+
+/** The handovers in progress of all bots, and the age of the oldest one that no member has taken. */
+export async function readOpenHandovers(
+  db: Database,
+): Promise<{ pending: number; assigned: number; oldestPendingSeconds: number }> {
+  const [row] = await query<{ pending: number; assigned: number; oldest: number | null }>(
+    db,
+    `select count(*) filter (where status = 'pending')::integer as pending,
+       count(*) filter (where status = 'assigned')::integer as assigned,
+       extract(epoch from now() - min(created_at) filter (where status = 'pending'))::float8 as oldest
+     from handovers where ended_at is null`,
+    {},
+  )
+  const { pending, assigned, oldest } = row!
+  return { pending, assigned, oldestPendingSeconds: Math.max(0, oldest ?? 0) }
+}

@@ -283,3 +283,51 @@ test('members of other workspaces, and keys of other bots, find no handover', as
     expect(status).toBe(404)
   }
 })
+
+test('pages of the handovers of all bots have each of them once, the oldest first', async () => {
+  const scenes = [await open(), await open()]
+  const ada = await createMember(platform, 'agent', platform.workspaceId)
+  const memberId = await accountOf(ada)
+  const begun: string[] = []
+  for (const { botId, user, asMember } of [...scenes, ...scenes, scenes[0]!]) {
+    const conversationId = await user.createConversation()
+    await platform.ask('POST', `/v1/chat/conversations/${conversationId}/handover`, {}, { 'x-bot-id': botId })
+    const taken = await asMember(ada, 'POST', `/conversations/${conversationId}/handover`)
+    begun.push((taken.body.handover as Handover).id)
+  }
+  const found: string[] = []
+  for (let next = ''; ;) {
+    const path = `/v1/admin/handovers?memberId=${memberId}&pageSize=2${next}`
+    const { body } = await platform.ask('GET', path, undefined, ada)
+    found.push(...body.handovers.map(({ handover }: { handover: Handover }) => handover.id))
+    if (!body.meta.nextToken) break
+    next = `&nextToken=${encodeURIComponent(body.meta.nextToken)}`
+  }
+  expect(found).toEqual(begun)
+})
+
+test('metrics have the handovers in progress, and the age of the oldest that no member has taken', async () => {
+  const { botId, conversationId, asMember } = await open()
+  const { context, ask } = platform
+  const read = async (series: string): Promise<number> => {
+    const line = (await context.metrics.registry.metrics()).split('\n').find((each) => each.startsWith(`${series} `))
+    return Number(line?.slice(series.length))
+  }
+  const count = async () => [
+    await read('isobot_handovers_in_progress{status="pending"}'),
+    await read('isobot_handovers_in_progress{status="assigned"}'),
+  ]
+  const [pending, assigned] = await count()
+  await ask('POST', `/v1/chat/conversations/${conversationId}/handover`, {}, { 'x-bot-id': botId })
+  await context
+    .db('handovers')
+    .where({ bot_id: botId })
+    .update({ created_at: new Date(Date.now() - 7_200_000) })
+  expect(await count()).toEqual([pending! + 1, assigned])
+  expect(await read('isobot_oldest_pending_handover_seconds')).toBeGreaterThan(7000)
+  const eve = await createMember(platform, 'agent', platform.workspaceId)
+  const { id } = (await asMember(eve, 'POST', `/conversations/${conversationId}/handover`)).body.handover as Handover
+  expect(await count()).toEqual([pending, assigned! + 1])
+  await asMember(eve, 'POST', `/handovers/${id}/resolve`)
+  expect(await count()).toEqual([pending, assigned])
+})

@@ -1,0 +1,23 @@
+import type { Context } from '../context.ts'
+import { readOpenHandovers } from '../store/stored-totals.ts'
+
+/** Adds the gauges of handovers. All processes report the same values. */
+export function exposeHandoverMetrics({ db, metrics: { gauge } }: Pick<Context, 'db' | 'metrics'>): void {
+  gauge({
+    name: 'handovers_in_progress',
+    help: 'Handovers in progress of all bots',
+    labels: ['status'],
+    read: async () => {
+      const { pending, assigned } = await readOpenHandovers(db)
+      return [
+        [{ status: 'pending' }, pending],
+        [{ status: 'assigned' }, assigned],
+      ]
+    },
+  })
+  gauge({
+    name: 'oldest_pending_handover_seconds',
+    help: 'Age of the oldest handover that no member has taken',
+    read: async () => [[{}, (await readOpenHandovers(db)).oldestPendingSeconds]],
+  })
+}
