@@ -118,9 +118,10 @@ function planRemoval({ present }: InstallationContext, name: string): Installati
 
 async function planChange(
   context: InstallationContext,
-  name: string,
-  settings: InstallationSettings,
+  given: string,
+  givenSettings: InstallationSettings,
 ): Promise<InstallationChange> {
+  const { name, settings } = byAlias(given, givenSettings)
   const builtIn = settings.integrationId === undefined ? undefined : builtInOf(settings.integrationId)
   const named = settings.integrationId
     ? context.present.find(({ alias }) => alias === name)
@@ -170,6 +171,12 @@ async function planChange(
     configuration: completed,
     disabledChannels,
   }
+}
+
+/** Old clients name a built-in integration by the id of its version alone. */
+function byAlias(name: string, settings: InstallationSettings): { name: string; settings: InstallationSettings } {
+  const alias = settings.integrationId === undefined ? builtInOf(name) : undefined
+  return alias === undefined ? { name, settings } : { name: alias, settings: { ...settings, integrationId: name } }
 }
 
 function assertShort(name: string, configuration: Record<string, unknown>): void {

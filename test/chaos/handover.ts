@@ -3,6 +3,7 @@ import { Client as Database } from 'pg'
 import { send } from '../support/platform.ts'
 import { carryOut, planFaults, type FaultKind } from './faults.ts'
 import { openChaosPlatform, type ChaosPlatform, type PlatformOptions } from './platform.ts'
+import { inboxRoute } from './inbox.ts'
 import { chancesFrom, type Chances } from './random.ts'
 
 export interface HandoverChaosOptions extends PlatformOptions {
@@ -20,7 +21,7 @@ export interface HandoverChaosReport {
   faults: Map<FaultKind, number>
   seconds: number
   /** Handovers by their end, and those whose member lost the role meanwhile. */
-  handovers: { resolved: number; expired: number; released: number }
+  handovers: { resolved: number; expired: number; released: number; throughInbox: number }
   /** Times at which two agents took a handover at once, and times at which exactly one got it. */
   claims: { all: number; won: number }
   /** Messages of users, bot and agents. */
@@ -28,18 +29,26 @@ export interface HandoverChaosReport {
   differences: string[]
 }
 
-/** Says what it receives, hands the conversation over on request, and says when it has it back. */
-const code = `export const hooks = {
+/** Says what it receives, hands the conversation over on request, itself or through the inbox, and says when it has it back. */
+const code = `${inboxRoute}
+export const hooks = {
   async afterIncomingMessage({ event, client, state }) {
     const { conversationId, preview } = event
     const say = (text) => client.createMessage({ conversationId, type: 'text', payload: { text } })
     const [word, round] = preview.split(' ')
+    // First: a repeated run finds the tags that it has written.
+    if (word.startsWith('ask')) {
+      await beginSession(client, event, [word, round])
+      return say('fetching ' + round)
+    }
+    if (await copy(client, event)) return
     if (word === 'say') return say('bot ' + round)
     state.conversation.round = round
     await client.handover({ conversationId, title: round, ...(word === 'expire' && { expiresInSeconds: 2 }) })
     await say('fetching ' + round)
   },
   async beforeIncomingEvent({ event, client, state }) {
+    if (event.type === 'inbox:hitlStopped') return endSession(client, await tagsOf(client, event.payload.conversationId))
     if (event.type !== 'handover_ended') return
     const text = event.payload.status + ' ' + state.conversation.round
     await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text } })
@@ -62,6 +71,8 @@ interface Scene {
   key: string
   agents: [Agent, Agent]
   texts: string[]
+  /** The texts that the conversations of the inbox must have, by their ids. Absent: the bot hands over itself. */
+  sessions?: Map<string, string[]>
   /** Texts that the bot's code must not have seen. */
   withheld: number
 }
@@ -85,13 +96,14 @@ export async function runHandoverChaos(
   const scenes: Scene[] = []
   for (const { conversationId, key } of talks) {
     const agents: Scene['agents'] = [await createAgent(platform), await createAgent(platform)]
-    scenes.push({ conversationId, key, agents, texts: [], withheld: 0 })
+    const isOfInbox = scenes.length % 2 === 1
+    scenes.push({ conversationId, key, agents, texts: [], withheld: 0, ...(isOfInbox && { sessions: new Map() }) })
   }
   const report: HandoverChaosReport = {
     options,
     faults: new Map(),
     seconds: 0,
-    handovers: { resolved: 0, expired: 0, released: 0 },
+    handovers: { resolved: 0, expired: 0, released: 0, throughInbox: 0 },
     claims: { all: 0, won: 0 },
     messages: 0,
     differences: [],
@@ -99,6 +111,7 @@ export async function runHandoverChaos(
   const begunAt = performance.now()
   const end = new AbortController()
   const requests = openRequests(platform, chancesFrom(options.seed + 1), { botId, chatPath })
+  await installInbox(requests)
   const scenesEnded = Promise.all(
     scenes.map(async (scene) => {
       for (let round = 1; !end.signal.aborted; round++) await handOver(scene, round, requests, report)
@@ -115,7 +128,7 @@ export async function runHandoverChaos(
   }).finally(() => end.abort())
   await Promise.all([scenesEnded, happening])
   report.seconds = (performance.now() - begunAt) / 1000
-  report.messages = scenes.reduce((sum, { texts }) => sum + texts.length, 0)
+  report.messages = scenes.flatMap(conversationsOf).reduce((sum, { texts }) => sum + texts.length, 0)
   report.differences.push(...(await findDifferences(platform.databaseUrl(), scenes)))
   return report
 }
@@ -168,7 +181,8 @@ function openRequests(
       })
         .then(async (response) => ({ status: response.status, body: await response.text() }))
         .catch(() => ({ status: 0, body: '' }))
-      if (expected.includes(answer.status) && !answer.body.includes('ResourceLockedConflict')) return answer
+      const isBusy = answer.body.includes('ResourceLockedConflict') || answer.body.includes('try again in a moment')
+      if (expected.includes(answer.status) && !isBusy) return answer
       const isFinal = [400, 401, 403, 404].includes(answer.status)
       if (isFinal || performance.now() > deadline) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`)
       await pause(chances.between(0, 400))
@@ -202,48 +216,90 @@ function openRequests(
   }
 }
 
+async function installInbox({ admin, administrator: by, botPath }: Requests): Promise<void> {
+  const found = await admin('GET', '/v1/admin/hub/integrations/inbox/latest', { by, expected: [200] })
+  const { integration } = JSON.parse(found.body) as { integration: { id: string } }
+  const body = { integrations: { inbox: { integrationId: integration.id } } }
+  await admin('PUT', botPath, { by, body, expected: [200] })
+}
+
 /** One handover: the bot begins it, agents answer or its time ends, and the bot answers again. */
 async function handOver(scene: Scene, round: number, requests: Requests, report: Report): Promise<void> {
   const { chances } = requests
+  const { sessions } = scene
   await requests.say(scene, `say ${round}`)
   await requests.hear(scene, `bot ${round}`)
   const expires = chances.between(0, 1) < 0.2
-  await requests.say(scene, `${expires ? 'expire' : 'help'} ${round}`)
+  const request = `${sessions ? (expires ? 'ask-briefly' : 'ask') : expires ? 'expire' : 'help'} ${round}`
+  await requests.say(scene, request)
   await requests.hear(scene, `fetching ${round}`)
+  const handover = await findHandover(scene, round, requests)
+  if (sessions) {
+    sessions.set(handover.conversationId, [request])
+    report.handovers.throughInbox++
+  }
   if (expires) {
-    await requests.hear(scene, `expired ${round}`)
+    await requests.hear(scene, `${sessions ? 'stopped' : 'expired'} ${round}`)
     report.handovers.expired++
     return
   }
-  let member = await race(scene, requests, report)
+  const place = { scene, ...handover }
+  let member = await race(place, requests, report)
   if (!member) return
   const other = scene.agents.find((agent) => agent !== member)!
-  await answer(scene, { round, part: 1, member }, requests)
+  await answer(place, { round, part: 1, member }, requests)
   if (chances.between(0, 1) < 0.3) {
     await setRole(member, 'viewer', requests)
-    await takeOver(scene, other, requests, [200])
+    await takeOver(place, other, requests, [200])
     await setRole(member, 'agent', requests)
     member = other
     report.handovers.released++
   }
-  await answer(scene, { round, part: 2, member }, requests)
-  await resolve(scene, member, requests)
-  await requests.hear(scene, `resolved ${round}`)
+  await answer(place, { round, part: 2, member }, requests)
+  // A repeated request finds that the handover has ended.
+  const path = `${requests.botPath}/handovers/${handover.id}/resolve`
+  await requests.admin('POST', path, { by: member.headers, body: {}, expected: [200, 409] })
+  await requests.hear(scene, `${sessions ? 'stopped' : 'resolved'} ${round}`)
   report.handovers.resolved++
 }
 
+/** A handover, and the conversation in which agents answer: that of the user, or one of the inbox. */
+interface Place {
+  scene: Scene
+  id: string
+  conversationId: string
+}
+
+/** Finds the handover of a round. One that ends by itself may have ended. */
+async function findHandover(
+  scene: Scene,
+  round: number,
+  requests: Requests,
+): Promise<Pick<Place, 'id' | 'conversationId'>> {
+  const title = scene.sessions ? `${scene.conversationId} ${round}` : String(round)
+  const path = `${requests.botPath}/handovers?pageSize=100`
+  const { body } = await requests.admin('GET', path, { by: requests.administrator, expected: [200] })
+  const { handovers } = JSON.parse(body) as { handovers: { id: string; conversationId: string; title: string }[] }
+  const found = handovers.find(
+    (one) => one.title === title && (scene.sessions || one.conversationId === scene.conversationId),
+  )
+  if (!found) throw new Error(`The handover ${title} of ${scene.conversationId} is not listed`)
+  return found
+}
+
 /** Both agents take the conversation at once. @returns the one who got it */
-async function race(scene: Scene, requests: Requests, { claims, differences }: Report): Promise<Agent | undefined> {
-  const outcomes = await Promise.all(scene.agents.map((agent) => takeOver(scene, agent, requests, [200, 409])))
-  const winners = scene.agents.filter((_, index) => outcomes[index] === 200)
+async function race(place: Place, requests: Requests, { claims, differences }: Report): Promise<Agent | undefined> {
+  const { agents, conversationId } = place.scene
+  const outcomes = await Promise.all(agents.map((agent) => takeOver(place, agent, requests, [200, 409])))
+  const winners = agents.filter((_, index) => outcomes[index] === 200)
   claims.all++
   if (winners.length === 1) claims.won++
-  else differences.push(`${scene.conversationId}: ${winners.length} agents took the conversation`)
+  else differences.push(`${conversationId}: ${winners.length} agents took the conversation`)
   return winners[0]
 }
 
-async function takeOver(scene: Scene, { headers: by }: Agent, requests: Requests, expected: number[]) {
-  const path = `${requests.botPath}/conversations/${scene.conversationId}/handover`
+async function takeOver({ conversationId }: Place, { headers: by }: Agent, requests: Requests, expected: number[]) {
+  const path = `${requests.botPath}/conversations/${conversationId}/handover`
   return (await requests.admin('POST', path, { by, body: {}, expected })).status
 }
 
@@ -254,35 +310,51 @@ async function setRole({ accountId }: Agent, role: string, requests: Requests): 
 
 /** The user and the member write in turn, the user two texts and the member one. */
 async function answer(
-  scene: Scene,
+  { scene, conversationId }: Place,
   { round, part, member }: { round: number; part: number; member: Agent },
   requests: Requests,
 ): Promise<void> {
+  const copies = scene.sessions?.get(conversationId)
   for (const turn of ['first', 'second']) {
-    await requests.say(scene, `say ${round}.${part} ${turn}`)
-    scene.withheld++
+    const said = `say ${round}.${part} ${turn}`
+    await requests.say(scene, said)
+    if (copies) copies.push(said)
+    else scene.withheld++
   }
+  const path = `${requests.botPath}/conversations/${conversationId}/messages`
+  if (copies) await untilCopied(path, copies, requests)
   const text = `member ${round}.${part}`
-  await requests.admin('POST', `${requests.botPath}/conversations/${scene.conversationId}/messages`, {
+  await requests.admin('POST', path, {
     by: member.headers,
     body: { type: 'text', payload: { text } },
     expected: [201],
-    key: `${scene.conversationId} ${text}`,
+    key: `${conversationId} ${text}`,
   })
-  scene.texts.push(text)
+  if (!copies) return void scene.texts.push(text)
+  copies.push(text)
+  await requests.hear(scene, text)
 }
 
-/** Hands the conversation back. A repeated request finds that the handover has ended. */
-async function resolve(scene: Scene, { headers: by }: Agent, requests: Requests): Promise<void> {
-  const { body } = await requests.admin('GET', `${requests.botPath}/handovers?status=open&pageSize=100`, {
-    by,
-    expected: [200],
-  })
-  const { handovers } = JSON.parse(body) as { handovers: { id: string; conversationId: string }[] }
-  const open = handovers.find(({ conversationId }) => conversationId === scene.conversationId)
-  if (!open) throw new Error(`The handover of ${scene.conversationId} is not listed`)
-  const path = `${requests.botPath}/handovers/${open.id}/resolve`
-  await requests.admin('POST', path, { by, body: {}, expected: [200, 409] })
+/** Waits for the texts of the user in the inbox, so that those of the member follow them. */
+async function untilCopied(path: string, copies: string[], { admin, administrator: by }: Requests): Promise<void> {
+  const deadline = performance.now() + patienceMilliseconds
+  for (;;) {
+    const { body } = await admin('GET', path, { by, expected: [200] })
+    if ((JSON.parse(body) as { messages: unknown[] }).messages.length >= copies.length) return
+    if (performance.now() > deadline) throw new Error(`There is no "${copies.at(-1)}" at ${path}`)
+    await pause(100)
+  }
+}
+
+/** The conversations of a scene, with their texts. Through the inbox, those of members are the bot's to the user. */
+function conversationsOf({ conversationId, texts, withheld, sessions }: Scene) {
+  const copies = Array.from(sessions ?? [], ([id, texts]) => ({
+    conversationId: id,
+    texts,
+    withheld: 0,
+    byMembers: true,
+  }))
+  return [{ conversationId, texts, withheld, byMembers: sessions === undefined }, ...copies]
 }
 
 /** Compares the database with the texts that were acknowledged, in their order, and with the ends of their events. */
@@ -291,7 +363,7 @@ async function findDifferences(databaseUrl: string, scenes: Scene[]): Promise<st
   await database.connect()
   try {
     const differences: string[] = []
-    for (const { conversationId, texts, withheld } of scenes) {
+    for (const { conversationId, texts, withheld, byMembers } of scenes.flatMap(conversationsOf)) {
       const { rows } = await database.query<{ text: string; is_members: boolean }>(
         `select payload ->> 'text' as text, member_messages.message_id is not null as is_members
          from messages left join member_messages on message_id = messages.id
@@ -304,7 +376,7 @@ async function findDifferences(databaseUrl: string, scenes: Scene[]): Promise<st
         const [expected, actual] = [texts, found].map((all) => all.slice(Math.max(0, at - 2), at + 3).join(', '))
         differences.push(`${conversationId}: [${actual}] instead of [${expected}]`)
       }
-      const others = rows.filter(({ text, is_members: isMembers }) => isMembers !== text.startsWith('member '))
+      const others = rows.filter((row) => row.is_members !== (byMembers && row.text.startsWith('member ')))
       if (others.length > 0) differences.push(`${conversationId}: ${others.length} messages have another author`)
       const events = await database.query<{ status: string; count: number }>(
         `select status, count(*)::integer as count from events
@@ -329,7 +401,7 @@ export function describeHandover(report: HandoverChaosReport): string {
   return [
     `Chaos on ${options.backEnd}, seed ${options.seed}: ${differences.length === 0 ? 'no difference' : 'DIFFERENCES'}`,
     `  ${messages} messages of users, bot and agents in ${options.conversations} conversations, each once and in order`,
-    `  handovers: resolved ${handovers.resolved}, expired ${handovers.expired}; in ${handovers.released} the member lost ` +
+    `  handovers: resolved ${handovers.resolved}, expired ${handovers.expired}, ${handovers.throughInbox} of all through the inbox; in ${handovers.released} the member lost ` +
       `the role; ${claims.won} of ${claims.all} that two agents took at once had one winner`,
     `  faults in ${seconds.toFixed(0)} s: ${kinds.join(', ')}`,
     ...differences.map((difference) => `    ${difference}`),

@@ -321,6 +321,9 @@ test('the inbox is found among public integrations by its interface, which look-
   for (const path of [`chat/${webhookId}/hello`, `webchat/${webhookId}/conversations`, `webhooks/${webhookId}`]) {
     expect((await fetch(`${platform.url}/${path}`)).status).toBe(404)
   }
+  // As command lines of earlier versions write it.
+  const again = await install({ [integration.id]: { enabled: false, configuration: {} }, inbox: null })
+  expect(again.body.bot.integrations.inbox).toMatchObject({ webhookId, enabled: false })
   const removed = await install({ inbox: null })
   expect(removed.body.bot.integrations).not.toHaveProperty('inbox')
 })

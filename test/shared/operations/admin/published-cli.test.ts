@@ -69,7 +69,10 @@ const greeting = `
   import * as bp from '.botpress'
 
   const bot = new bp.Bot({
-    integrations: { greeter: new bp.acmeGreeter.AcmeGreeter({ enabled: true, config: {} }) },
+    integrations: {
+      greeter: new bp.acmeGreeter.AcmeGreeter({ enabled: true, config: {} }),
+      inbox: new bp.inbox.Inbox({ enabled: true, config: {} }),
+    },
     configuration: { schema: z.object({}) },
     states: {},
     events: {},
@@ -78,13 +81,16 @@ const greeting = `
   bot.message(async ({ message, client, ctx }) => {
     const { conversationId, payload } = message
     const { output } = await client.callAction({ type: 'acme/greeter:helloWorld', input: { name: payload.text } })
+    const person = await client.callAction({ type: 'inbox:createUser', input: { name: payload.text } })
+    const { userId } = person.output
+    await client.callAction({ type: 'inbox:startHitl', input: { userId, title: 'A person', messageHistory: [] } })
     const text = output.message
     await client.createMessage({ conversationId, userId: ctx.botId, tags: {}, type: 'text', payload: { text } })
   })
   export default bot`
 
 test(
-  'a bot to whose project the published command line adds an integration has it installed, and calls it',
+  'a bot to whose project the published command line adds an integration and the inbox has both, and calls them',
   { timeout: 180_000 },
   async ({ skip }) => {
     if (bp === undefined) return skip(remedy)
@@ -95,7 +101,7 @@ test(
     await cli.run('deploy', '--work-dir', integration)
     const { id, chatUrl } = await platform.createBot()
     const project = await cli.createProject('echo-bot', 'greeting-bot')
-    await cli.run('add', 'acme/greeter@0.0.1', '--work-dir', project)
+    for (const name of ['acme/greeter@0.0.1', 'inbox@1.0.0']) await cli.run('add', name, '--work-dir', project)
     await writeFile(join(project, 'src', 'index.ts'), greeting)
     expect(await cli.run('deploy', '--work-dir', project, '--bot-id', id)).toContain('acme/greeter')
 
@@ -104,5 +110,7 @@ test(
     await chatUser.send(conversationId, 'Ada')
     const heard = async () => (await chatUser.messages(conversationId)).map(({ text }) => text)
     await expect.poll(heard, { timeout: 15_000 }).toEqual(['Ada', 'Hello "Ada"! Nice to meet you ;)'])
+    const { body } = await platform.ask('GET', `/v1/admin/bots/${id}/handovers`)
+    expect(body.handovers).toMatchObject([{ title: 'A person', integration: 'inbox', user: { name: 'Ada' } }])
   },
 )
