@@ -26,9 +26,9 @@ export async function measureHitl(source: string, writes: boolean): Promise<void
   const home = join(folder, 'home')
   await mkdir(home)
   const bp = await openBp(cli.script, platform, home)
-  for (const project of [projects.plugin, projects.bot]) {
+  for (const project of projects) {
     const { problem } = await deployProject(bp, project)
-    if (problem !== '') throw new Error(`${project.name}: ${problem}`)
+    if (problem !== '') throw new Error(`${project.kind}/${project.name}: ${problem}`)
   }
   const api = await connect({ name: 'hitl', ...platform })
   const { bots } = await api.ask<'listBots'>('GET', '/v1/admin/bots', { query: { pageSize: 1 } })

@@ -42,19 +42,14 @@ const code = `
   })
   export default bot`
 
-/** The plugin of a checkout, and a bot that uses it with the built-in inbox. */
-export interface HitlProjects {
-  plugin: AnyProject
-  bot: AnyProject
-}
-
 /**
- * Copies the plugin with its interface, and writes the bot beside it.
+ * Copies the plugin with its interface, and writes a bot beside it that uses it with the built-in inbox.
  *
  * @param source the checkout, which is not changed
  * @param modules the folder with the modules of the command line, which projects find
+ * @returns the projects, in the order in which they are deployed
  */
-export async function writeProjects(source: string, folder: string, modules: string): Promise<HitlProjects> {
+export async function writeProjects(source: string, folder: string, modules: string): Promise<AnyProject[]> {
   for (const path of ['plugins/hitl', 'interfaces/hitl']) {
     await cp(join(source, path), join(folder, path), { recursive: true })
   }
@@ -71,8 +66,9 @@ export async function writeProjects(source: string, folder: string, modules: str
   await writeFile(join(bot, 'tsconfig.json'), JSON.stringify({ compilerOptions: { baseUrl: '.' } }))
   await writeFile(join(bot, 'bot.definition.ts'), definition)
   await writeFile(join(bot, 'src', 'index.ts'), code)
-  return {
-    plugin: { kind: 'plugins', name: 'hitl', folder: join(folder, 'plugins', 'hitl') },
-    bot: { kind: 'bots', name: 'helped', folder: bot },
-  }
+  return [
+    { kind: 'interfaces', name: 'hitl', folder: join(folder, 'interfaces', 'hitl') },
+    { kind: 'plugins', name: 'hitl', folder: join(folder, 'plugins', 'hitl') },
+    { kind: 'bots', name: 'helped', folder: bot },
+  ]
 }

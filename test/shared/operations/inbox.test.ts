@@ -306,6 +306,16 @@ test('the inbox is found among public integrations by its interface, which look-
     expect(found).toMatchObject({ name: 'hitl', version: '2.1.0', public: true })
     expect(Object.keys(found.actions as object).toSorted()).toEqual(['createUser', 'startHitl', 'stopHitl'])
   }
+  const anyAction = { input: { schema: {} }, output: { schema: {} } }
+  // Published command lines deploy the projects of a checkout, of which it is one.
+  const update = (change: object) => platform.ask('PUT', `/v1/admin/interfaces/${id}`, { public: true, ...change })
+  expect((await update({ title: 'Other', actions: { stopHitl: anyAction } })).body.interface).toMatchObject({
+    title: 'Human in the loop',
+  })
+  for (const actions of [{ stopHitl: null }, { pauseHitl: anyAction }]) {
+    expect((await update({ actions })).status).toBe(403)
+  }
+  expect((await platform.ask('DELETE', `/v1/admin/interfaces/${id}`)).status).toBe(404)
   const { integrations } = await find(`integrations?interfaceId=${id}`)
   expect(integrations).toEqual([expect.objectContaining({ name: 'inbox' })])
   const { integration } = await find(`integrations/${integrations[0].id}`)
