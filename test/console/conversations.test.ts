@@ -121,7 +121,11 @@ test('names, tags, states and payloads of strangers are text, and no address of 
     ['text', { text: { nested: markup } }],
     [markup, { '<b>': markup }],
   ]
-  const rowsToInsert = hostile.map(([type, payload], index) => ({
+  // In the inbox a plugin sends what a user has written.
+  const bothWays = (['incoming', 'outgoing'] as const).flatMap((direction) =>
+    hostile.map(([type, payload]) => ({ direction, type, payload })),
+  )
+  const rowsToInsert = bothWays.map(({ direction, type, payload }, index) => ({
     id: newId('msg'),
     bot_id: bot.id,
     conversation_id: conversationId,
@@ -129,14 +133,14 @@ test('names, tags, states and payloads of strangers are text, and no address of 
     type,
     payload: payload as Record<string, unknown>,
     tags: { [markup]: markup },
-    direction: 'incoming' as const,
+    direction,
     created_at: new Date(at + index),
     updated_at: new Date(at + index),
   }))
   await platform.context.db('messages').insert(rowsToInsert)
   await open(`/${conversationId}`)
-  await log().getByText('image: https://tracker.example/pixel.png').waitFor()
-  await expect.poll(() => log().getByRole('listitem').count(), patience).toBeGreaterThan(hostile.length)
+  await expect.poll(() => log().getByText('image: https://tracker.example/pixel.png').count(), patience).toBe(2)
+  await expect.poll(() => log().getByRole('listitem').count(), patience).toBeGreaterThan(bothWays.length)
   const about = page.getByRole('complementary', { name: 'About the conversation' })
   await about.getByText('basket').click()
   await about.getByText('onerror').last().waitFor()

@@ -96,7 +96,7 @@ function Facts({ handover }: { handover: Handover }): JSX.Element {
       )}
       <p class="facts quiet">
         <span>
-          {requestedBy === 'bot' ? 'The bot asked' : 'A member began'} <Time at={createdAt} />
+          {requestedBy === 'member' ? 'A member began' : 'The bot asked'} <Time at={createdAt} />
         </span>
         {member && assignedAt && (
           <span>

@@ -44,7 +44,8 @@ export function Transcript({ botId, loaded, isBusy, loadOlder }: TranscriptProps
 
 function Message({ botId, message }: { botId: string; message: TranscriptMessage }): JSX.Element {
   const { id, author, payload, direction, createdAt, tags, type, wasStreamed } = message
-  const isIncoming = direction === 'incoming'
+  // In the inbox a plugin sends the user's messages, and members' messages come in.
+  const isForeign = author.kind === 'user' || (direction === 'incoming' && author.kind === 'bot')
   const name = author.kind === 'bot' ? 'Bot' : (author.name ?? shortId(author.id))
   return (
     <li class={author.kind === 'user' ? 'theirs' : author.kind} id={id}>
@@ -57,7 +58,7 @@ function Message({ botId, message }: { botId: string; message: TranscriptMessage
         </time>
       </p>
       {payload ? (
-        <Payload payload={payload} isForeign={isIncoming} />
+        <Payload payload={payload} isForeign={isForeign} />
       ) : (
         <p class="quiet">A message of the type {type} that is too large to be shown here.</p>
       )}
