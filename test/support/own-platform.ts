@@ -12,6 +12,8 @@ export interface OwnPlatform {
   url: string
   token: string
   workspaceId: string
+  /** Ends all its processes, and starts them again. */
+  restart(): Promise<void>
 }
 
 /**
@@ -29,16 +31,26 @@ export async function openOwnPlatform(directory: string, parts: AsyncDisposableS
     HOST: '127.0.0.1',
     OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
   }
-  const child = await startChild('start', [process.execPath, join(root, 'cli', 'start.ts')], {
-    directory: root,
-    environment,
-  })
+  const start = () =>
+    startChild('start', [process.execPath, join(root, 'cli', 'start.ts')], { directory: root, environment })
+  let child = await start()
   parts.defer(async () => void (await child.stop()))
+  const url = `http://localhost:${port}`
+  const isReady = () =>
+    fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  async function restart(): Promise<void> {
+    await child.stop()
+    child = await start()
+    while (!(await isReady())) await delay(200)
+  }
   const credentials = join(directory, 'credentials.json')
   for (;;) {
     const text = await readFile(credentials, 'utf8').catch(() => '{}')
     const { token, botId, workspaceId } = JSON.parse(text) as Partial<SavedCredentials>
-    if (token && botId && workspaceId) return { url: `http://localhost:${port}`, token, workspaceId }
+    if (token && botId && workspaceId) return { url, token, workspaceId, restart }
     await delay(200)
   }
 }

@@ -187,6 +187,19 @@ export const cases: Record<string, (scene: Scene) => Promise<void>> = {
     await scene.hear('text', { text: 'Bot: goes on' })
     await assertResumed(scene)
   },
+  async 'both times end a session after a restart of the platform'(scene) {
+    const assigning = { configurationOverrides: { agentAssignedTimeoutSeconds: 3 } }
+    const expiring = { hitlSession: { expiresInSeconds: 6 } }
+    for (const [input, ...heard] of [
+      [assigning, texts.nobody],
+      [expiring, texts.stopped],
+    ] as const) {
+      await begin(scene, input)
+      await scene.restart()
+      for (const text of [...heard, 'Bot: goes on']) await scene.hear('text', { text })
+    }
+    await assertResumed(scene)
+  },
 }
 
 /** A payload as the chat writes it: items of a bloc are flat there. */

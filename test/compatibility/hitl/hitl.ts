@@ -34,7 +34,7 @@ export async function measureHitl(source: string, writes: boolean): Promise<void
   const { bots } = await api.ask<'listBots'>('GET', '/v1/admin/bots', { query: { pageSize: 1 } })
   const { bot } = await api.ask<'getBot'>('GET', `/v1/admin/bots/${bots[0]!.id}`)
   const urlOf = (alias: string) => bot.integrations[alias]!.webhookUrl
-  const tried = { id: bot.id, chatUrl: urlOf('chat'), webchatUrl: urlOf('webchat') }
+  const tried = { id: bot.id, chatUrl: urlOf('chat'), webchatUrl: urlOf('webchat'), restart: () => platform.restart() }
   const lines: string[] = []
   let failed = 0
   for (const [name, attempt] of Object.entries(cases)) {

@@ -22,6 +22,8 @@ export interface Scene {
   conversationId: string
   /** The address of the bot's web chat. */
   webchatUrl: string
+  /** Restarts the platform. */
+  restart(): Promise<void>
   /** Sends a text of the user. */
   say(text: string): Promise<void>
   /** Sends a message of the user. */
@@ -43,7 +45,7 @@ export interface Scene {
 /** Opens a conversation of a new user. */
 export async function openScene(
   api: Connection,
-  bot: { id: string; chatUrl: string; webchatUrl: string },
+  bot: { id: string; chatUrl: string; webchatUrl: string; restart(): Promise<void> },
 ): Promise<Scene> {
   const user = await Client.connect({ apiUrl: bot.chatUrl })
   // Sessions are found by the name.
@@ -73,6 +75,7 @@ export async function openScene(
     name,
     conversationId,
     webchatUrl: bot.webchatUrl,
+    restart: bot.restart,
     send,
     transcript,
     say: (text) => send({ type: 'text', text }),
