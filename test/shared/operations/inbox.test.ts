@@ -337,3 +337,49 @@ test('the inbox is found among public integrations by its interface, which look-
   const removed = await install({ inbox: null })
   expect(removed.body.bot.integrations).not.toHaveProperty('inbox')
 })
+
+/** The answer to a request of the administrator that succeeds. */
+async function ask(method: string, path: string, body?: object) {
+  const answer = await platform.ask(method, `/v1/admin/${path}`, body)
+  expect({ path, status: answer.status }).toEqual({ path, status: 200 })
+  // oxlint-disable-next-line typescript/no-unsafe-return -- Answers are read field by field.
+  return answer.body
+}
+
+const ofObject = (properties: object) => ({ schema: { type: 'object', properties } })
+
+test('a plugin that needs the interface gets the parameters of the integration behind it: the inbox, or one of the workspace', async () => {
+  const { interface: hitl } = await ask('GET', 'hub/interfaces/hitl/2.1.0')
+  const { plugin } = await ask('POST', 'plugins', {
+    name: `escalation-${crypto.randomUUID()}`,
+    version: '1.0.0',
+    public: true,
+    code: { node: 'exports.node = 1', browser: 'exports.browser = 1' },
+    actions: {
+      start: { input: ofObject({ session: { $ref: 'interface:hitl/entities/hitlSession' } }), output: ofObject({}) },
+    },
+    dependencies: { interfaces: { hitl: { id: hitl.id, name: 'hitl', version: '2.1.0' } } },
+  })
+  const { actions, events, channels } = hitl
+  const { integration: desk } = await ask('POST', 'integrations', {
+    name: `desk-${crypto.randomUUID()}`,
+    version: '1.0.0',
+    code: 'export const actions = {}',
+    entities: { ticket: ofObject({ priority: { type: 'string' } }) },
+    actions: { ...actions, startHitl: { input: ofObject({}), output: ofObject({}) } },
+    events,
+    channels,
+    interfaces: {
+      hitl: { id: hitl.id, entities: { hitlSession: { name: 'ticket' } }, actions: {}, events: {}, channels: {} },
+    },
+  })
+  const { integration: inbox } = await ask('GET', 'hub/integrations/inbox/latest')
+  for (const [id, parameter] of [
+    [inbox.id, 'expiresInSeconds'],
+    [desk.id, 'priority'],
+  ] as const) {
+    const { plugin: found } = await ask('GET', `hub/plugins/${plugin.id}/dereferenced?interfaces%5Bhitl%5D=${id}`)
+    const { session } = found.actions.start.input.schema.properties
+    expect(Object.keys(session.properties as object)).toEqual([parameter])
+  }
+})
