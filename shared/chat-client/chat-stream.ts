@@ -32,15 +32,19 @@ const silenceMilliseconds = 60_000
 /**
  * Opens the stream of a conversation. It does not reconnect.
  *
+ * @param signal ends the attempt, or the stream that it has opened
  * @throws ChatError when the platform refuses it, another Error when the platform is unavailable
  */
 export async function openChatStream(
   url: string,
   userKey: string,
   receive: (signal: ChatSignal) => void,
+  signal?: AbortSignal,
 ): Promise<ChatStream> {
   const closing = new AbortController()
   const close = () => closing.abort()
+  signal?.throwIfAborted()
+  signal?.addEventListener('abort', close, { once: true })
   let watchdog = setTimeout(close, silenceMilliseconds)
   const watch = () => {
     clearTimeout(watchdog)

@@ -406,6 +406,86 @@ test('each message is shown once and in order after an interruption, a restart o
   await page.context().close()
 })
 
+test('a lost connection is tried again within seconds of a visible page, at once when the visitor or the network returns, and not in a hidden tab', async () => {
+  await using network = await openLink(() => Number(new URL(platform.url).port))
+  const front = `http://localhost:${network.port}`
+  await using own = await serveSite(front)
+  const { id } = await platform.createBot(code)
+  const at = (await installWebchat(platform, id)).replace(platform.url, front)
+  const { page, chat } = await visit({ at, origin: own.origin })
+  await page.clock.install()
+  await page.reload()
+  let seconds = 0
+  const attempts: number[] = []
+  page.on('request', (request) => {
+    if (request.url().includes('/initialize')) attempts.push(seconds)
+  })
+  const pass = async (count: number) => {
+    for (const end = seconds + count; seconds < end; seconds++) await page.clock.fastForward(1000)
+  }
+  const show = async (state: 'visible' | 'hidden') => {
+    for (const frame of page.frames()) {
+      await frame.evaluate(
+        `Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
+        document.dispatchEvent(new Event('visibilitychange'))`,
+      )
+    }
+  }
+  const returnOnline = () => page.frames()[1]!.evaluate(`void dispatchEvent(new Event('online'))`)
+  const lost = chat.getByText('The connection is lost')
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+
+  network.cut()
+  await lost.waitFor()
+  await pass(90)
+  expect(attempts.length).toBeGreaterThan(9)
+  const gaps = attempts.slice(1).map((attempt, index) => attempt - attempts[index]!)
+  expect(Math.max(...gaps)).toBeLessThan(14)
+
+  await show('hidden')
+  await pass(64)
+  network.mend()
+  const before = attempts.length
+  await returnOnline()
+  await pass(40)
+  expect(attempts.length).toBe(before)
+  await show('visible')
+  await lost.waitFor({ state: 'hidden' })
+  expect(attempts.length).toBe(before + 1)
+
+  // An attempt on a connection that is gone ends with no error.
+  let isGone = true
+  await page.route('**/initialize*', async (route) => {
+    if (!isGone) await route.continue()
+  })
+  network.cut()
+  await lost.waitFor()
+  network.mend()
+  await expect.poll(() => attempts.length).toBe(before + 2)
+  isGone = false
+  await returnOnline()
+  await lost.waitFor({ state: 'hidden' })
+
+  network.cut()
+  await lost.waitFor()
+  await show('hidden')
+  await expect
+    .poll(
+      async () => {
+        await pass(1)
+        return seconds - attempts.at(-1)!
+      },
+      { interval: 20 },
+    )
+    .toBeGreaterThan(4)
+  network.mend()
+  await page.clock.pauseAt(await page.frames()[1]!.evaluate<number>('Date.now() + 100'))
+  await show('visible')
+  await lost.waitFor({ state: 'hidden' })
+  await page.context().close()
+})
+
 test('a conversation with more messages than the first frame is whole after an interruption, and to its begin on request', async () => {
   await using network = await openLink(() => Number(new URL(platform.url).port))
   const front = `http://localhost:${network.port}`

@@ -1,5 +1,5 @@
 import { ChatError } from '../../../shared/chat-client/chat-error.ts'
-import { openChatStream, type ChatStream } from '../../../shared/chat-client/chat-stream.ts'
+import { openChatStream, type ChatSignal, type ChatStream } from '../../../shared/chat-client/chat-stream.ts'
 import { inTurn } from './in-turn.ts'
 import { waitOf } from './outbox.ts'
 import type { StreamFrame } from './types.ts'
@@ -40,15 +40,19 @@ const refusedMilliseconds = 60_000
 const maxRenewals = 2
 /** A tab that is not looked at for longer needs no connection: browsers allow few to one server, over all tabs. */
 const hiddenMilliseconds = 60_000
+/** An attempt without a first frame for longer is replaced when the visitor returns. */
+const slowMilliseconds = 2000
 
 export function openConnection({ base, lock, isNew, identity, receive, onState, renewKey }: Parts): Connection {
   let isRunning = false
   let failures = 0
   /** Keys that were renewed since the last success or pause. */
   let renewals = 0
-  let stream: ChatStream | undefined
-  /** Counts the changes of the identity: frames of an earlier one are dropped. */
-  let generation = 0
+  /** Ends the present attempt, or the stream that it has opened: frames that arrive later are dropped. */
+  let attempt = new AbortController()
+  let attemptedAt = 0
+  /** Whether the first frame of the present stream has arrived. */
+  let isOpen = false
   let wake: (() => void) | undefined
   let hiding: ReturnType<typeof setTimeout> | undefined
   let isPaused = false
@@ -63,81 +67,103 @@ export function openConnection({ base, lock, isNew, identity, receive, onState, 
     })
 
   /** Opens a stream, and resolves when its first frame has arrived, or it has ended before. */
-  async function open(mine: number): Promise<ChatStream> {
+  async function open(signal: AbortSignal): Promise<ChatStream> {
+    signal.throwIfAborted()
     let begin!: () => void
     const begun = new Promise<void>((resolve) => (begin = resolve))
     const { key = '', conversationId } = await identity()
+    signal.throwIfAborted()
     const query = conversationId === undefined ? '' : `?conversationId=${encodeURIComponent(conversationId)}`
-    const opened = await openChatStream(`${base}initialize${query}`, key, (signal) => {
+    const take = (received: ChatSignal) => {
       // The web chat has frames of its own, in the form of the chat's signals.
-      const frame = signal as unknown as StreamFrame
-      if (mine !== generation) return
+      const frame = received as unknown as StreamFrame
+      if (signal.aborted) return
       if (frame.type === 'init') {
         failures = 0
         renewals = 0
+        isOpen = true
         onState('open')
       }
       receive(frame)
       begin()
-    })
-    stream = opened
-    if (mine !== generation) opened.close()
+    }
+    const opened = await openChatStream(`${base}initialize${query}`, key, take, signal)
     await Promise.race([begun, opened.ended])
     return opened
   }
 
-  async function listen(): Promise<void> {
-    const mine = generation
-    const opened = await (isNew() ? inTurn(lock, () => open(mine)) : open(mine))
+  async function listen(signal: AbortSignal): Promise<void> {
+    const attempted = () => orAborted(open(signal), signal)
+    const opened = await (isNew() ? orAborted(inTurn(lock, attempted), signal) : attempted())
     await opened.ended
   }
 
   async function run(): Promise<void> {
     onState('connecting')
     while (true) {
+      if (isPaused) {
+        await pause(2 ** 30)
+        continue
+      }
+      attempt = new AbortController()
+      attemptedAt = Date.now()
+      const { signal } = attempt
       let milliseconds: number
-      const before = generation
       try {
-        await listen()
+        await listen(signal)
+        if (signal.aborted) continue
         milliseconds = waitOf(failures)
-        if (before === generation) onState('lost')
+        onState('lost')
       } catch (error) {
+        if (signal.aborted) continue
         const status = error instanceof ChatError ? error.status : 0
         failures++
         if (status === 401 && renewals < maxRenewals && (await renewKey())) {
           renewals++
           continue
         }
+        // The renewal may have taken long.
+        if (signal.aborted) continue
         renewals = 0
         const isRefused = [401, 403, 404].includes(status)
         onState(isRefused ? 'refused' : 'lost')
         milliseconds = isRefused ? refusedMilliseconds : waitOf(failures)
+      } finally {
+        isOpen = false
       }
-      if (before === generation) await pause(isPaused ? 2 ** 30 : milliseconds)
+      await pause(milliseconds)
     }
+  }
+
+  /** Opens another stream at once, unless the tab is hidden. */
+  function replace(): void {
+    attempt.abort()
+    wake?.()
   }
 
   function restart(): void {
     failures = 0
     renewals = 0
-    generation++
-    stream?.close()
-    wake?.()
+    replace()
   }
 
-  addEventListener('online', () => wake?.())
-  document.addEventListener('visibilitychange', () => {
+  // Connections from before the network was gone are broken, even where no error has said so.
+  addEventListener('online', replace)
+  function followVisibility(): void {
     clearTimeout(hiding)
     if (document.visibilityState === 'visible') {
-      if (isPaused) wake?.()
       isPaused = false
+      if (!isOpen && Date.now() - attemptedAt > slowMilliseconds) replace()
     } else {
       hiding = setTimeout(() => {
         isPaused = true
-        stream?.close()
+        attempt.abort()
+        if (isOpen) onState('lost')
       }, hiddenMilliseconds)
     }
-  })
+  }
+  document.addEventListener('visibilitychange', followVisibility)
+  followVisibility()
 
   return {
     start() {
@@ -147,4 +173,12 @@ export function openConnection({ base, lock, isNew, identity, receive, onState, 
     },
     restart,
   }
+}
+
+/** The result of work, unless the signal is aborted before: work on a connection that is gone may take minutes to end. */
+function orAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+  })
+  return Promise.race([work, aborted])
 }

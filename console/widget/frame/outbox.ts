@@ -35,7 +35,8 @@ export interface Outbox {
 }
 
 const prefix = 'out-'
-const lastSeconds = 30
+const visibleSeconds = 8
+const hiddenSeconds = 30
 
 /**
  * @param visitor names the present visitor, if the site does
@@ -55,6 +56,14 @@ export function openOutbox(
   let failures = 0
   let added = 0
   storage.onChange(prefix, onChange)
+
+  const retryNow = () => {
+    if (timer !== undefined) void flush()
+  }
+  addEventListener('online', retryNow)
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible') retryNow()
+  })
 
   const entries = () =>
     storage.names(prefix).flatMap((name) => {
@@ -98,6 +107,7 @@ export function openOutbox(
     if (isFlushing) return
     isFlushing = true
     clearTimeout(timer)
+    timer = undefined
     try {
       // Messages of several tabs keep their order.
       const isDone = await inTurn(lock, sendAll)
@@ -160,9 +170,13 @@ function isRefusal(error: unknown): error is ChatError {
   return error.status < 500 && ![401, 408, 409, 425, 429].includes(error.status)
 }
 
-/** Milliseconds before the next attempt: longer after each failure, and not those of all visitors at the same moment. */
+/**
+ * Milliseconds before the next attempt: longer after each failure, but not for long while the visitor looks at the page,
+ * and not those of all visitors at the same moment.
+ */
 export function waitOf(failures: number): number {
-  return Math.min(lastSeconds * 1000, 500 * 2 ** failures) * (0.5 + Math.random() / 2)
+  const maxSeconds = document.visibilityState === 'visible' ? visibleSeconds : hiddenSeconds
+  return Math.min(maxSeconds * 1000, 500 * 2 ** failures) * (0.5 + Math.random() / 2)
 }
 
 /** A random id; `crypto.randomUUID` exists only on secure pages. */
