@@ -1,8 +1,10 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort } from '../../../../cli/postgres/free-port.ts'
 import { launchChromium } from '../../../browser/chromium.ts'
 import { servePage, type ServedPage } from '../../../browser/serve-page.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
+import { startProcess } from '../../../support/processes.ts'
 import { installWebchat } from '../../../support/webchat.ts'
 
 const code = `export const hooks = {
@@ -135,4 +137,38 @@ test('the published web chat, unmodified, holds conversations from a page of ano
   await shows(page, 'You said again')
   expect({ refused, problems }).toEqual({ refused: [], problems: [] })
   await context.close()
+}, 90_000)
+
+test('the published web chat goes on in its conversation after a restart of the api', async () => {
+  const port = String(await freePort())
+  const start = async () => {
+    const started = await startProcess(platform, 'api', { PORT: port })
+    const isReady = () =>
+      fetch(`http://localhost:${port}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    await expect.poll(isReady, { timeout: 40_000 }).toBe(true)
+    return started
+  }
+  let api = await start()
+  await using processes = new AsyncDisposableStack()
+  processes.defer(async () => void (await api.stop()))
+  await using context = await browser.newContext()
+  const page = await context.newPage()
+  page.setDefaultTimeout(patience.timeout)
+  const own = new URL(address)
+  own.searchParams.set('apiUrl', own.searchParams.get('apiUrl')!.replace(platform.url, `http://localhost:${port}`))
+  await page.goto(own.href)
+  await shows(page, 'Welcome! Which tea?')
+  await say(page, 'before')
+  await shows(page, 'You said before')
+  await api.stop()
+  api = await start()
+  const resumed = (text: string) => page.getByText(text, { exact: true }).first().waitFor({ timeout: 40_000 })
+  await say(page, 'after')
+  await resumed('You said after')
+  for (const text of ['Welcome! Which tea?', 'You said before', 'You said after']) {
+    expect(await page.getByText(text, { exact: true }).count()).toBe(1)
+  }
 }, 90_000)
