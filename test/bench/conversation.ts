@@ -6,6 +6,8 @@ import type { Chat } from './system.ts'
 export interface Conversation {
   /** Sends a message. Resolves when it has been answered over HTTP and the bot's reply has arrived on the stream. */
   say(): Promise<void>
+  /** Resolves when the next message with this text arrives on the stream. */
+  untilHeard(text: string): Promise<void>
 }
 
 const messages = new Agent({ keepAlive: true, maxSockets: Infinity })
@@ -15,11 +17,10 @@ const replyPrefix = 'You said '
 export async function openConversation(chatUrl: string, { conversationId, key }: Chat): Promise<Conversation> {
   const awaited = new Map<string, () => void>()
   await listen(`${chatUrl}/conversations/${conversationId}/listen`, key, (text) => {
-    if (!text.startsWith(replyPrefix)) return
-    const said = text.slice(replyPrefix.length)
-    awaited.get(said)?.()
-    awaited.delete(said)
+    awaited.get(text)?.()
+    awaited.delete(text)
   })
+  const untilHeard = (text: string) => new Promise<void>((resolve) => awaited.set(text, resolve))
   const messagesUrl = new URL(`${chatUrl}/messages`)
   const headers = { 'content-type': 'application/json', 'x-user-key': key }
   let count = 0
@@ -27,7 +28,7 @@ export async function openConversation(chatUrl: string, { conversationId, key }:
   return {
     async say() {
       const text = `This is message ${count++} of a conversation`
-      const heard = new Promise<void>((resolve) => awaited.set(text, resolve))
+      const heard = untilHeard(replyPrefix + text)
       const body = JSON.stringify({ conversationId, payload: { type: 'text', text } })
       const posting = request(messagesUrl, {
         method: 'POST',
@@ -37,6 +38,7 @@ export async function openConversation(chatUrl: string, { conversationId, key }:
       posting.end(body)
       await Promise.all([accepted(posting), heard])
     },
+    untilHeard,
   }
 }
 
@@ -63,11 +65,13 @@ async function listen(url: string, key: string, hear: (text: string) => void): P
       const start = block.indexOf('data: ')
       // A block without data is a comment.
       const data = start < 0 ? 'ping' : block.slice(start + 'data: '.length)
-      if (data !== 'ping') hear(textOf(data))
+      const text = data === 'ping' ? undefined : textOf(data)
+      if (text !== undefined) hear(text)
     }
   })
 }
 
-function textOf(signal: string): string {
-  return (JSON.parse(signal) as { data: { payload: { text: string } } }).data.payload.text
+/** The text of a message; undefined for other signals. */
+function textOf(signal: string): string | undefined {
+  return (JSON.parse(signal) as { data: { payload?: { text: string } } }).data.payload?.text
 }

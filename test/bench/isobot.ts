@@ -150,6 +150,35 @@ export async function startUploadHost(database: string, options: SystemOptions):
   }
 }
 
+/** A platform with an echo bot, whose conversations a member can answer. */
+export interface HandoverHost {
+  chatUrl: string
+  chats: Chat[]
+  /** Gives a conversation to the member. */
+  takeOver(conversationId: string): Promise<void>
+  /** Sends a text as the member. */
+  reply(conversationId: string, text: string): Promise<void>
+}
+
+/** Starts the api and the worker, for a member. */
+export async function startHandoverHost(database: string, options: SystemOptions): Promise<HandoverHost> {
+  const isobot = await prepare(database, options)
+  await isobot.start('api')
+  await isobot.start('worker')
+  const { id, chatUrl } = await isobot.createBot({ name: 'Echo', code: echoBot() })
+  const pathOf = (conversationId: string) => `/v1/admin/bots/${id}/conversations/${conversationId}`
+  return {
+    chatUrl,
+    chats: await openChats(chatUrl, options.conversations),
+    async takeOver(conversationId) {
+      await isobot.ask(`${pathOf(conversationId)}/handover`, {})
+    },
+    async reply(conversationId, text) {
+      await isobot.ask(`${pathOf(conversationId)}/messages`, { type: 'text', payload: { text } })
+    },
+  }
+}
+
 /** A platform with a bot that has no code, and no worker. */
 export interface TableHost {
   databaseUrl: string

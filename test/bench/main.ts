@@ -7,6 +7,7 @@ import { compareFairness, floods, type FairnessComparison, type Flood } from './
 import { describeFairness, fairnessTable } from './fairness/report.ts'
 import { compareFiles, describeFiles, filesTable } from './files/compare.ts'
 import { describeFlows, flowsTable, measureFlows } from './flows.ts'
+import { describeHandover, handoverTable, measureHandover } from './handover.ts'
 import { compareListeners, type ListenersComparison } from './listeners/compare.ts'
 import { maxStreams } from './listeners/open-files.ts'
 import { describeListeners, listenersTable } from './listeners/report.ts'
@@ -71,6 +72,7 @@ async function measure(options: Options, parts: AsyncDisposableStack): Promise<v
     if (benchmarks.includes('files')) sections.push(...(await files(servers)))
     if (benchmarks.includes('search')) sections.push(...(await search(servers)))
     if (benchmarks.includes('flows')) sections.push(...(await flows(servers)))
+    if (benchmarks.includes('handover')) sections.push(...(await handover(servers, options)))
     if (benchmarks.includes('webchat')) sections.push(...(await webchat(servers)))
     if (benchmarks.includes('memory')) sections.push(...(await memory(servers, options, parts)))
   }
@@ -125,6 +127,11 @@ async function search(servers: Servers): Promise<string[]> {
 async function flows(servers: Servers): Promise<string[]> {
   console.error('Measuring flows')
   return [describeFlows(), flowsTable(await measureFlows(servers))]
+}
+
+async function handover(servers: Servers, options: Options): Promise<string[]> {
+  console.error('Measuring replies of members')
+  return [describeHandover(), handoverTable(await measureHandover(servers, options))]
 }
 
 async function webchat(servers: Servers): Promise<string[]> {

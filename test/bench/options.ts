@@ -16,6 +16,7 @@ const usual = [
   'files',
   'search',
   'flows',
+  'handover',
   'webchat',
 ] as const
 /** `memory` runs only on request, because it takes as long as its events do. */
@@ -43,7 +44,8 @@ export interface Options {
 
 export const usage = `Usage: npm run bench -- [options]
   --only <benchmark>                 straight-line, listeners, bundles, sandbox, endings, schemas,
-                                     fairness, uploads, tables, files, search, flows, webchat
+                                     fairness, uploads, tables, files, search, flows,
+                                     handover, webchat
                                      (all of these) or memory
   --seconds <number>                 length of each measurement (3)
   --conversations <number>           conversations at once (100)
