@@ -5,7 +5,7 @@ import { ApiError } from '#shared/errors.ts'
 import type { LargeList } from '#shared/rpc/large-list.ts'
 import { ListBody } from './list-body.ts'
 import { announcedBytes, maxIgnoredBytes } from './overload.ts'
-import { parseBody } from '#shared/parse-body.ts'
+import { parseBody } from '#shared/json/parse-body.ts'
 import { megabyte } from '#shared/units.ts'
 
 /** The largest body of each interface, in bytes (product specification, part 8). */

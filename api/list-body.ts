@@ -1,8 +1,8 @@
 import { ApiError } from '#shared/errors.ts'
-import { JsonList } from '#shared/json-list.ts'
+import { JsonList } from '#shared/json/json-list.ts'
 import type { LargeList } from '#shared/rpc/large-list.ts'
 import { megabyte } from '#shared/units.ts'
-import { assertDepth, parseBody } from '#shared/parse-body.ts'
+import { assertDepth, parseBody } from '#shared/json/parse-body.ts'
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const [bracket, brace, closingBracket, closingBrace] = [0x5b, 0x7b, 0x5d, 0x7d]

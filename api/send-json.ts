@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Response } from 'express'
-import { JsonList } from '#shared/json-list.ts'
+import { JsonList } from '#shared/json/json-list.ts'
 
 /** An answer with lists is sent in slices of this size, at the speed of the connection. */
 const sliceBytes = 256 * 1024

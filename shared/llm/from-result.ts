@@ -1,6 +1,6 @@
 import type { LanguageModelV4GenerateResult, SharedV4Warning } from '@ai-sdk/provider'
 import { isRecord } from '../models/payload.ts'
-import { parseBody } from '../parse-body.ts'
+import { parseBody } from '../json/parse-body.ts'
 import type { GenerateTextOutput, ModelUsage, ModelWarning, StopReason } from '../models/language-model.ts'
 import { priceOf } from './catalogue.ts'
 import type { Candidate } from './choose-models.ts'

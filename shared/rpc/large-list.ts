@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts'
-import { JsonList } from '../json-list.ts'
+import { JsonList } from '../json/json-list.ts'
 import { compile, describeErrors } from '../schema.ts'
 
 /** A field of a body that is a list of objects and may have many megabytes. */

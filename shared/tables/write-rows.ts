@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ApiError } from '../errors.ts'
-import { JsonList } from '../json-list.ts'
+import { JsonList } from '../json/json-list.ts'
 import { rowKilobytes, type TableRow } from '../models/table.ts'
 import type { BotTableRow, TableRowRow } from '../models/tables.ts'
 import { setNextRowId, setRecomputeDue } from '../store/bot-tables.ts'

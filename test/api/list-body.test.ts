@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Request, Response } from 'express'
 import { describe, expect, test } from 'vitest'
-import { JsonList } from '#shared/json-list.ts'
+import { JsonList } from '#shared/json/json-list.ts'
 import { readBody } from '../../api/body.ts'
 import { ListBody } from '../../api/list-body.ts'
 import { turnsDuring } from '../support/turns.ts'

@@ -3,9 +3,10 @@
  * other in any fixed order.
  */
 export const layers: string[][] = [
-  ['errors', 'schema', 'ids', 'secrets', 'batch', 'recurrence', 'units', 'json-list', 'parse-body'].map(
-    (name) => `shared/${name}.ts`,
-  ),
+  [
+    ...['errors', 'schema', 'ids', 'secrets', 'batch', 'recurrence', 'units'].map((name) => `shared/${name}.ts`),
+    'shared/json/',
+  ],
   ['shared/config/'],
   ['shared/telemetry/'],
   ['shared/models/'],

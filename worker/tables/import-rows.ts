@@ -1,7 +1,7 @@
 import type { Column, Columns } from '#shared/models/column.ts'
 import type { TableJobRow } from '#shared/models/tables.ts'
 import { readObject } from '#shared/files/objects.ts'
-import { parseBody } from '#shared/parse-body.ts'
+import { parseBody } from '#shared/json/parse-body.ts'
 import { wakeWorker } from '#shared/signals/after-commit.ts'
 import { findTable } from '#shared/store/bot-tables.ts'
 import { findContent } from '#shared/store/file-contents.ts'

@@ -1,5 +1,5 @@
 import { ApiError } from '#shared/errors.ts'
-import { parseBody } from '#shared/parse-body.ts'
+import { parseBody } from '#shared/json/parse-body.ts'
 import { maxRecordCharacters, UnreadableFileError } from './unreadable-file.ts'
 
 export interface JsonRecord {

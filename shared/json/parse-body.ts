@@ -1,4 +1,4 @@
-import { ApiError } from './errors.ts'
+import { ApiError } from '../errors.ts'
 
 /**
  * Maximum nesting depth of a body. V8 parses any depth, but serialises only some thousands of levels, as many as
