@@ -105,7 +105,7 @@ function openFeed(context: Context, key: ConversationKey, onEmpty: () => void): 
     for (const follower of followers) follower.entry(entry)
   }
 
-  function hear(announcement: Announcement): void {
+  function receive(announcement: Announcement): void {
     if ('passing' in announcement) {
       for (const follower of present) follower.passing(announcement.passing)
     } else if ('goneUserId' in announcement) {
@@ -148,7 +148,7 @@ function openFeed(context: Context, key: ConversationKey, onEmpty: () => void): 
 
   async function open(): Promise<() => void> {
     isReading = true
-    const unsubscribe = await signals.subscribe(topic, (announcement) => hear(announcement as Announcement))
+    const unsubscribe = await signals.subscribe(topic, (announcement) => receive(announcement as Announcement))
     try {
       const head = (await readPositions(db, [key.conversationId])).get(key.conversationId)
       if (head) position = head

@@ -10,7 +10,7 @@ declare function setTimeout<Arguments extends unknown[]>(
   milliseconds?: number,
   ...values: Arguments
 ): number
-/** A promise's `resolve` takes a value that nobody gives here. */
+/** A promise's `resolve` takes a value that is not needed here. */
 declare function setTimeout(callback: (value: void) => void, milliseconds?: number): number
 declare function setInterval<Arguments extends unknown[]>(
   callback: (...values: Arguments) => void,

@@ -27,7 +27,7 @@ export async function pipeChat(connection: Connection, bot: Bot, options: PipedC
   const { lines, output, signal, timeoutMilliseconds, onFailure } = options
   let offers: Offer[] = []
   using session = await openChat(bot, connection.profile.url, {
-    heard(message) {
+    received(message) {
       const described = describePayload(message.payload)
       if (described.offers.length > 0) offers = described.offers
       output.item(message, described.text)

@@ -9,7 +9,7 @@ import { failed, unreachable } from '../failure.ts'
 /** Callbacks for the entries of a conversation. */
 export interface ChatListener {
   /** Receives each message of the bot once. */
-  heard(message: ChatMessage): void
+  received(message: ChatMessage): void
   /** Receives the next part of a message that the bot is streaming. The message has this id as `metadata.streamId`. */
   streamed?(streamId: string, delta: string): void
   /** Called when the bot has aborted a streamed message: no message follows. */
@@ -46,10 +46,10 @@ export async function openChat(
   })
   const listening = await wrapErrors(url, () =>
     keepListening(client, conversationId, {
-      heard(message) {
-        if (message.userId !== client.user.id) listener.heard(message)
+      received(message) {
+        if (message.userId !== client.user.id) listener.received(message)
       },
-      receive: (signal) => receiveStream(signal, listener),
+      signalled: (signal) => receiveStream(signal, listener),
       connected: (isConnected) => listener.connected?.(isConnected),
     }),
   )

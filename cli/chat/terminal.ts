@@ -71,7 +71,7 @@ export async function openTerminalChat(
     if (!isWriting) terminal.prompt(true)
   }
   const listener: ChatListener = {
-    heard(message) {
+    received(message) {
       clearTimeout(answerTimer)
       const described = describePayload(message.payload)
       if (described.offers.length > 0) offers = described.offers

@@ -24,7 +24,7 @@ export function addImportCommand(program: Command): void {
       const { convertExport, writeProjects } = await import('../import/v12/import.ts')
       const projects = await convertExport(path)
       const folders = await writeProjects(projects, options.out)
-      const made = projects.map(({ id, name, figures }, index) => ({ id, name, folder: folders[index]!, ...figures }))
+      const made = projects.map(({ id, name, totals }, index) => ({ id, name, folder: folders[index]!, ...totals }))
       output.result({ bots: made }, () =>
         made
           .map(({ name, folder, flows, authorNodes, wholeNodes, lost }) => {

@@ -134,10 +134,10 @@ async function checkClock(client: Client): Promise<Finding[]> {
 
 /** A pooler in transaction mode loses the notifications between processes. */
 async function checkNotifications(client: Client, config: Config): Promise<Finding[]> {
-  const heard = once(client, 'notification')
+  const notified = once(client, 'notification')
   await client.query('listen isobot_doctor')
   await client.query(`notify isobot_doctor`)
-  const isReceived = await Promise.race([heard.then(() => true), pause(notificationMilliseconds, false)])
+  const isReceived = await Promise.race([notified.then(() => true), pause(notificationMilliseconds, false)])
   await client.query('unlisten isobot_doctor')
   if (isReceived) return [ok('Notifications arrive')]
   const remedy = 'set DATABASE_URL to the server itself, not to a pooler in transaction mode'

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { failed, misused, unreachable } from '../failure.ts'
 
-/** What is uploaded. */
+/** The content of an upload. */
 export interface Content extends AsyncDisposable {
   /** The key of its file. */
   key: string

@@ -44,7 +44,7 @@ export async function keepServer(plan: ServerPlan, stopRequested = untilStopRequ
   let server = launch(plan, await portFor(plan))
   for (let attempt = 1; ; attempt += 1) {
     const outcome = await Promise.race([stopRequested, untilReady(plan, server)])
-    if (outcome === 'told') return end(plan, server)
+    if (outcome === 'stop-requested') return end(plan, server)
     if (outcome === 'ready') break
     if (attempt === attempts) throw new Error(`${plan.name} ended before it was ready: ${outcome}.`)
     // Another process took the port, or processes of a server that has just crashed are still exiting.
@@ -54,7 +54,7 @@ export async function keepServer(plan: ServerPlan, stopRequested = untilStopRequ
 
   report({ ready: { pid: server.pid, port: server.port } })
   const outcome = await Promise.race([stopRequested, server.exited])
-  if (outcome !== 'told') throw new Error(`${plan.name} ended by itself: ${outcome}.`)
+  if (outcome !== 'stop-requested') throw new Error(`${plan.name} ended by itself: ${outcome}.`)
   await end(plan, server)
 }
 
@@ -113,12 +113,12 @@ function report(line: SupervisorReport): void {
 }
 
 /** Resolves when standard input ends or a signal arrives. */
-export async function untilStopRequested(): Promise<'told'> {
+export async function untilStopRequested(): Promise<'stop-requested'> {
   await Promise.race([
     untilParentGone(),
     ...(['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map(
       (signal) => new Promise<void>((resolve) => process.on(signal, () => resolve())),
     ),
   ])
-  return 'told'
+  return 'stop-requested'
 }

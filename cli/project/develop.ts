@@ -105,7 +105,7 @@ async function openSession(
   } else {
     const session = parts.use(
       await openChat(bot, url, {
-        heard: (message) =>
+        received: (message) =>
           show({ kind: 'message', ...message }, `${bot.name} ${describePayload(message.payload).text}`),
       }),
     )

@@ -9,7 +9,7 @@ export interface ContentPart {
 }
 
 /**
- * The body of a request that code sends in parts, from the worker's side. No part is asked for before somebody reads, and
+ * The body of a request that code sends in parts, from the worker's side. No part is requested before the request reads, and
  * no more than there is credit for. Reading throws when the code fails to make a part, or when the request is over.
  */
 export class RequestContent implements AsyncIterable<Uint8Array> {
@@ -40,7 +40,7 @@ export class RequestContent implements AsyncIterable<Uint8Array> {
     return true
   }
 
-  /** Nobody reads any more; parts in transit are dropped. */
+  /** The reader has ended; parts in transit are dropped. */
   close(): void {
     this.#failure ??= 'The request is over'
     this.#parts = []

@@ -1,6 +1,6 @@
 type Callback = (...values: unknown[]) => unknown
 
-/** A channel of Node's `diagnostics_channel`. Nobody outside of the bundle subscribes to one. */
+/** A channel of Node's `diagnostics_channel`. Only code of the bundle can subscribe to one. */
 class Channel {
   readonly name: string | symbol
   readonly #subscribers = new Set<Callback>()

@@ -4,11 +4,11 @@ import type { ChatMessage, ChatSignal, ChatStream } from './chat-stream.ts'
 /** The callbacks of a listener. */
 export interface ConversationListener {
   /** Receives each message once and in order, earlier messages included. */
-  heard(message: ChatMessage): void
+  received(message: ChatMessage): void
   /** Receives each signal that is not a new message. Signals sent while the connection is down are lost. */
-  receive?(signal: ChatSignal): void
+  signalled?(signal: ChatSignal): void
   /**
-   * Called when the connection is lost, and when it is restored: after `heard` has received the messages sent
+   * Called when the connection is lost, and when it is restored: after `received` has received the messages sent
    * meanwhile.
    */
   connected(isConnected: boolean): void
@@ -16,7 +16,7 @@ export interface ConversationListener {
 
 /** An open listener of a conversation. */
 export interface Listening {
-  /** Passes all messages stored so far to `heard`, including those that the stream has not delivered yet. */
+  /** Passes all messages stored so far to `received`, including those that the stream has not delivered yet. */
   catchUp(): Promise<void>
   close(): void
 }
@@ -32,16 +32,16 @@ const reconnectMilliseconds = 500
 export async function keepListening(
   client: ChatClient,
   conversationId: string,
-  { heard, receive, connected }: ConversationListener,
+  { received, signalled, connected }: ConversationListener,
 ): Promise<Listening> {
   const known = new Set<string>()
   const closed = new AbortController()
   let stream = await open()
 
-  function hear(message: ChatMessage): void {
+  function deliver(message: ChatMessage): void {
     if (known.has(message.id)) return
     known.add(message.id)
-    heard(message)
+    received(message)
   }
 
   /** The messages since the last known one, newest first. */
@@ -60,12 +60,12 @@ export async function keepListening(
     let take = (message: ChatMessage): void => void early.unshift(message)
     const opened = await client.listen(conversationId, (signal) => {
       if (signal.type === 'message_created') take(signal.data)
-      else receive?.(signal)
+      else signalled?.(signal)
     })
     try {
       const past = await missed()
-      take = hear
-      for (const message of [...early, ...past].toReversed()) hear(message)
+      take = deliver
+      for (const message of [...early, ...past].toReversed()) deliver(message)
     } catch (error) {
       opened.close()
       throw error
@@ -92,7 +92,7 @@ export async function keepListening(
 
   return {
     async catchUp() {
-      for (const message of (await missed()).toReversed()) hear(message)
+      for (const message of (await missed()).toReversed()) deliver(message)
     },
     close() {
       closed.abort()

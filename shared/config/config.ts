@@ -95,7 +95,7 @@ export interface Config extends TelemetrySettings {
   tables: { perBot: number; rowsPerBot: number }
   /** The bucket for contents of files, if there is one. */
   s3?: S3Settings
-  /** What makes vectors of passages; absent: searches compare words only. */
+  /** The endpoint that makes vectors of passages; absent: searches compare words only. */
   embeddings?: EmbeddingsSettings
   /** The providers of language models. */
   models: ModelsSettings

@@ -13,7 +13,7 @@ export interface Embeddings {
    * @throws EmbeddingsError when the endpoint fails, answers otherwise than agreed, or failed a moment ago
    */
   embedPassages(texts: string[]): Promise<Float32Array[]>
-  /** The same for a question, for which somebody waits. */
+  /** The same for a question, whose request waits for it. */
   embedQuestion(text: string): Promise<Float32Array>
   /** The vectors that searches of this process compare where the database has no pgvector. */
   memory: VectorMemory
@@ -38,7 +38,7 @@ type Kind = keyof typeof timeouts
 const maxRequests = 2
 /** After a failure the endpoint is left alone for this long, and searches do not wait for it. */
 const pauseMilliseconds = 10_000
-/** Refusals of a text, which say nothing about others: nobody's text keeps the vectors from other bots. */
+/** Refusals of a text, which say nothing about others: a refused text does not delay those of other bots. */
 const refusals = [400, 413, 422]
 
 /** Opens the endpoint. Nothing is sent before the first text. */

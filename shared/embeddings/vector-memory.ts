@@ -22,7 +22,7 @@ export interface VectorMemory {
 const loadedBytes = 1024 * 1024
 /** Multiplications until other work gets its turn, about a millisecond. */
 const sliceMultiplications = 500_000
-/** What a vector costs beside its numbers. */
+/** The memory of a vector beside its numbers. */
 const entryBytes = 200
 
 /** @param maxBytes of the vectors that are held together, and of those that one search compares */

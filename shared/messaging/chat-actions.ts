@@ -38,10 +38,10 @@ export async function publishEvent(
   const { entry, signal } = await once(context, input, async (db): Promise<{ entry: LogEntry; signal: ChatSignal }> => {
     const createdAt = (await readClock(db)).toISOString()
     const data = { id: null, createdAt, payload, conversationId, userId: botId, isBot: true }
-    const told: ChatSignal = { type: 'event_created', data }
-    const recorded = await recordSignal(db, { botId, conversationId }, told)
+    const chatSignal: ChatSignal = { type: 'event_created', data }
+    const recorded = await recordSignal(db, { botId, conversationId }, chatSignal)
     if (!recorded) throw noSuchConversation(conversationId)
-    return { entry: recorded, signal: told }
+    return { entry: recorded, signal: chatSignal }
   })
   // A replayed result is plain JSON: `at` is a string.
   await publishEntry(context, { ...entry, at: new Date(entry.at) }, signal)

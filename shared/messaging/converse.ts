@@ -25,7 +25,7 @@ export interface Conversing {
   metadata?: Record<string, unknown> | undefined
 }
 
-/** What the bot did with a message. */
+/** The bot's handling of a message. */
 export interface Conversed {
   event: EventRow
   responses: Record<string, unknown>[]

@@ -96,7 +96,7 @@ export const webchatUser = closedObject(
 
 export type WebchatUser = Infer<typeof webchatUser>
 
-/** The tag of a user with the data that the page has given, as JSON. Whoever has the key can set it. */
+/** The tag of a user with the data that the page has given, as JSON. Any holder of the key can set it. */
 export const userDataTag = 'webchat:userData'
 
 export function toWebchatUser(row: UserRow): WebchatUser {

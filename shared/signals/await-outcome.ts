@@ -23,15 +23,15 @@ export async function awaitOutcome<Outcome>(
   },
 ): Promise<Outcome> {
   const deadline = Date.now() + work.timeoutMilliseconds
-  let heard = Promise.withResolvers<void>()
-  const unsubscribe = await signals.subscribe(outcomeTopic(id), () => heard.resolve())
+  let notified = Promise.withResolvers<void>()
+  const unsubscribe = await signals.subscribe(outcomeTopic(id), () => notified.resolve())
   try {
     await work.ask()
     while (Date.now() < deadline) {
-      const timer = setTimeout(heard.resolve, pollMilliseconds)
-      await heard.promise
+      const timer = setTimeout(notified.resolve, pollMilliseconds)
+      await notified.promise
       clearTimeout(timer)
-      heard = Promise.withResolvers<void>()
+      notified = Promise.withResolvers<void>()
       const outcome = await work.poll()
       if (outcome !== undefined) return outcome
     }

@@ -135,7 +135,7 @@ const batchSize = 100
 /** Signals over the `ListenConnection`. */
 function overPostgres(listenConnection: ListenConnection, db: Database, deliver: Deliver, log: Logger): Transport {
   const topics = new Set<string>()
-  const tell = batched(async (notifications: Notification[]) => {
+  const notifyBatched = batched(async (notifications: Notification[]) => {
     await notify(db, notifications)
     return notifications.map(() => undefined)
   }, batchSize)
@@ -155,7 +155,7 @@ function overPostgres(listenConnection: ListenConnection, db: Database, deliver:
   return {
     async publish(topic, body) {
       const fits = Buffer.byteLength(body) <= largestNotification
-      await tell({ channel: topic, payload: fits ? body : await storeLargeSignal(db, body) })
+      await notifyBatched({ channel: topic, payload: fits ? body : await storeLargeSignal(db, body) })
     },
     async subscribe(topic) {
       topics.add(topic)

@@ -1,6 +1,6 @@
 import { query, type Database } from './database.ts'
 
-/** What a person who begins an authorization is asked to confirm. */
+/** The data that a person confirms at the start of an authorization. */
 export interface Authorization {
   link: string
   webhookId: string

@@ -62,12 +62,12 @@ export async function lockUser(transaction: Database, id: string): Promise<boole
   return (await query(transaction, 'select id from users where id = :id for key share', { id })).length > 0
 }
 
-/** Whose file it is. */
+/** The owner of the file. */
 export interface FileOwner {
   type: FileRow['owner_type']
   integration?: string
   alias?: string
-  /** The user with whom it is deleted, which may be another one than the owner: a copy is made by somebody else. */
+  /** The user with whom it is deleted, which may be another one than the owner: a copy may be made by another user. */
   userId?: string
 }
 

@@ -1,6 +1,6 @@
 import { query, type Database } from './database.ts'
 
-/** What all bots together have stored; counters make it cheap to read. */
+/** The stored sizes of all bots together; counters make it cheap to read. */
 export interface StoredTotals {
   files: number
   fileBytes: number

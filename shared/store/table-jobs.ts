@@ -3,7 +3,7 @@ import { query, type Database } from './database.ts'
 
 /** Imports and exports of tables, whose rows say what is to be done. */
 
-/** What is given of a new job. */
+/** The fields of a new job. */
 export type NewTableJob = Pick<TableJobRow, 'id' | 'bot_id' | 'table_id' | 'type'> &
   Partial<Pick<TableJobRow, 'format' | 'is_compressed' | 'input_file_id' | 'input_generation'>>
 
@@ -78,7 +78,7 @@ export async function lockTableJob(transaction: Database, { id, run }: JobRun): 
   if (rows.length === 0) throw new StaleRunError()
 }
 
-/** What a batch of a run did. */
+/** The result of a batch of a run. */
 export interface JobProgress {
   /** In percent. */
   progress: number

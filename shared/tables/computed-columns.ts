@@ -7,7 +7,7 @@ import { invalidColumn } from './column.ts'
 export interface ComputedColumn {
   name: string
   field: string
-  /** What computes it. */
+  /** The source of its value. */
   action: string
   /** The names of the columns from which it is computed. */
   dependencies: readonly string[]

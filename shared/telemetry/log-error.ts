@@ -2,7 +2,7 @@
  * The properties of an error that are logged beside its name, message and stack. All others that libraries attach are
  * left out: commands with their arguments, rows, addresses with passwords.
  */
-const told = [
+const loggedFields = [
   'code',
   'errno',
   'syscall',
@@ -31,7 +31,7 @@ export function describeError(error: unknown, depth = 0): unknown {
     type: name,
     message,
     stack,
-    ...Object.fromEntries(told.filter((field) => isPlain(fields[field])).map((field) => [field, fields[field]])),
+    ...Object.fromEntries(loggedFields.filter((field) => isPlain(fields[field])).map((field) => [field, fields[field]])),
     ...(errors.length > 0 && isExpanded && { errors: errors.map((each) => describeError(each, depth + 1)) }),
     ...(cause !== undefined && isExpanded && { cause: describeError(cause, depth + 1) }),
   }

@@ -7,7 +7,7 @@ import { createMatcher, type Intent } from './matcher.ts'
 // oxlint-disable typescript/no-explicit-any
 type Data = Record<string, any>
 
-/** What the platform gives to hooks and actions. */
+/** The arguments of hooks and actions. */
 interface Context {
   event: Data
   client: Data

@@ -70,17 +70,17 @@ async function loads({ flows, name }: ImportedProject): Promise<boolean> {
 
 function writeTable(rows: readonly Row[]): string {
   const sum = (read: (row: Row) => number) => rows.reduce((total, row) => total + read(row), 0)
-  const authored = sum(({ project }) => project.figures.authorNodes)
-  const whole = sum(({ project }) => project.figures.wholeNodes)
-  const complete = rows.filter(({ project }) => project.figures.lost === 0).length
+  const authored = sum(({ project }) => project.totals.authorNodes)
+  const whole = sum(({ project }) => project.totals.wholeNodes)
+  const complete = rows.filter(({ project }) => project.totals.lost === 0).length
   return [
     `${new Date().toISOString().slice(0, 10)}: ${rows.length} bots, ${rows.filter((row) => row.loads).length} of which load; ` +
       `${whole} of ${authored} nodes (${share(whole, authored)}) carried completely; ${complete} bots complete.`,
     '',
     '| Bot | Flows | Nodes | Carried completely | Elements not carried | Loads |',
     '| --- | ---: | ---: | ---: | ---: | --- |',
-    ...rows.map(({ name, project: { figures }, loads: isLoaded }) => {
-      const { flows, authorNodes, wholeNodes, lost } = figures
+    ...rows.map(({ name, project: { totals }, loads: isLoaded }) => {
+      const { flows, authorNodes, wholeNodes, lost } = totals
       return `| ${name.replaceAll('|', ' ')} | ${flows} | ${authorNodes} | ${wholeNodes} | ${lost} | ${isLoaded ? 'yes' : 'no'} |`
     }),
   ].join('\n')

@@ -57,8 +57,8 @@ function readOutput(answer: Json): Reading {
 function failureOf({ status, body = '' }: HandlerResponse): Reading {
   if (status < 400) return {}
   const error = parse(body)
-  const told = isRecord(error) && typeof error['message'] === 'string' ? error['message'] : body
-  const message = told || `The handler answered with ${status}`
+  const errorMessage = isRecord(error) && typeof error['message'] === 'string' ? error['message'] : body
+  const message = errorMessage || `The handler answered with ${status}`
   // The status decides about retries; the code in the body may differ from it.
   return { failure: { message, mayPass: status >= 500 } }
 }

@@ -18,9 +18,9 @@ export async function startMetricsServer(context: Context): Promise<AsyncDisposa
   const server = createServer({ requireHostHeader: false }, (request, response) => {
     const path = request.url?.split('?', 1)[0] ?? ''
     request.resume()
-    void tell(path, request, response)
+    void serve(path, request, response)
   })
-  const tell = async (path: string, request: IncomingMessage, response: ServerResponse) => {
+  const serve = async (path: string, request: IncomingMessage, response: ServerResponse) => {
     const { status, headers, body } = await serveMetrics(context, path, request)
     response.statusCode = status
     response.setHeaders(new Headers(headers)).end(body)

@@ -67,7 +67,7 @@ export async function convertScript(
   if (!parses || refused.length > 0) {
     const reason = parses ? `it needs ${refused.join(', ')}` : 'it does not parse'
     const message = JSON.stringify(`${file} was not carried: ${reason}`)
-    // The original stays beside the call, for whoever writes it again.
+    // The original stays beside the call, for the author who rewrites it.
     return {
       path,
       text: `${commented(source)}\nexport default async () => {\n  throw new Error(${message})\n}\n`,

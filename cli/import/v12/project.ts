@@ -16,7 +16,7 @@ export interface ImportedProject {
   /** Contents by path in the project. */
   files: Map<string, string>
   flows: Flow[]
-  figures: { flows: number; authorNodes: number; wholeNodes: number; lost: number; differs: number }
+  totals: { flows: number; authorNodes: number; wholeNodes: number; lost: number; differs: number }
 }
 
 const templates = new URL('../../../templates/v12/', import.meta.url)
@@ -80,7 +80,7 @@ export async function convertBot(bot: V12Bot): Promise<ImportedProject> {
     files.set('package.json', toJson({ private: true, type: 'module', dependencies }))
     report.differs('actions/', undefined, `the packages ${packages.join(', ')}`, 'Run `npm install` in the project')
   }
-  const figures = {
+  const totals = {
     flows: converted.flows.length,
     authorNodes: converted.authorNodes,
     wholeNodes: converted.wholeNodes,
@@ -88,12 +88,12 @@ export async function convertBot(bot: V12Bot): Promise<ImportedProject> {
     differs: report.count('differs'),
   }
   const summary = [
-    `${figures.flows} flows, ${size} actions, ${hooks.length + endings.length} hooks, ${questionsOf({ bot }).length} questions and answers`,
-    `${figures.wholeNodes} of ${figures.authorNodes} nodes carried completely`,
-    `${figures.lost} elements not carried, ${figures.differs} different`,
+    `${totals.flows} flows, ${size} actions, ${hooks.length + endings.length} hooks, ${questionsOf({ bot }).length} questions and answers`,
+    `${totals.wholeNodes} of ${totals.authorNodes} nodes carried completely`,
+    `${totals.lost} elements not carried, ${totals.differs} different`,
   ]
   files.set('REPORT.md', writeReport(bot.name, summary, report))
-  return { id: bot.id, name: bot.name, files, flows: converted.flows, figures }
+  return { id: bot.id, name: bot.name, files, flows: converted.flows, totals }
 }
 
 async function convertHooks(bot: V12Bot): Promise<{ name: string; point: string; converted: Converted }[]> {

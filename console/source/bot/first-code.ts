@@ -3,7 +3,7 @@ export const firstCode = `import type { Hooks } from 'isobot/bot'
 
 export const hooks: Hooks = {
   async afterIncomingMessage({ event, client, logger }) {
-    logger.info('Heard:', event.preview)
+    logger.info('Received:', event.preview)
     await client.createMessage({
       conversationId: event.conversationId,
       type: 'text',

@@ -81,8 +81,8 @@ async function listen(client: ChatClient, id: string): Promise<Conversation> {
   }
 
   const listening = await keepListening(client, id, {
-    heard: ({ id, userId, payload, createdAt }) => put({ id, isBot: userId !== client.user.id, payload, createdAt }),
-    receive: (chatSignal) => receiveSignal(chatSignal, said, put, remove),
+    received: ({ id, userId, payload, createdAt }) => put({ id, isBot: userId !== client.user.id, payload, createdAt }),
+    signalled: (chatSignal) => receiveSignal(chatSignal, said, put, remove),
     connected(isConnected) {
       isAway.value = !isConnected
       // The stream does not repeat the missed parts of a message that was being streamed.

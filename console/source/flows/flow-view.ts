@@ -10,7 +10,7 @@ export interface ShownFlow {
   visits: Visit[]
 }
 
-/** What the picture and the outline of a flow have in common. */
+/** The properties that the picture and the outline of a flow share. */
 export interface FlowView extends ShownFlow {
   /** The node that the address names. */
   selected: string | undefined

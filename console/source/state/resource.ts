@@ -11,11 +11,11 @@ export interface Resource<Data> {
 }
 
 /** Cache of the last answers, so that a page shows its data at once when it is opened again. */
-const heard = new Map<string, unknown>()
-const maxHeard = 200
+const answers = new Map<string, unknown>()
+const maxAnswers = 200
 
 export function forget(): void {
-  heard.clear()
+  answers.clear()
 }
 
 /**
@@ -63,7 +63,7 @@ export function useResource<Data>(
   }, [fullKey, every, round])
 
   return {
-    data: fullKey === undefined ? undefined : (heard.get(fullKey) as Data | undefined),
+    data: fullKey === undefined ? undefined : (answers.get(fullKey) as Data | undefined),
     error: state.key === fullKey ? state.error : undefined,
     reload: () => setRound((round) => round + 1),
   }
@@ -85,7 +85,7 @@ export function useAnswer<Name extends OperationName>(
 }
 
 function remember(key: string, data: unknown): void {
-  heard.delete(key)
-  heard.set(key, data)
-  if (heard.size > maxHeard) heard.delete(heard.keys().next().value!)
+  answers.delete(key)
+  answers.set(key, data)
+  if (answers.size > maxAnswers) answers.delete(answers.keys().next().value!)
 }

@@ -223,7 +223,7 @@ export class ClientRequest extends Writable {
     this.res = res
     res.once('end', () => this.#complete())
     res.once('close', () => this.#complete())
-    // Without a listener, nobody would read the response.
+    // Without a listener, the response would never be read.
     if (!this.emit('response', res)) res.resume()
   }
 

@@ -9,7 +9,7 @@ import { findChat } from '../../store/installations.ts'
 import { findDialogState } from '../../store/replies.ts'
 import { failedToHandle } from './failed-to-handle.ts'
 
-/** What v12 adds from parts that this platform does not have. */
+/** The fields that v12 adds from parts that this platform does not have. */
 const withoutLanguage = {
   nlu: { intent: { name: 'none', confidence: 1, context: 'global' }, intents: [], entities: [], slots: {} },
   suggestions: [],

@@ -116,7 +116,7 @@ async function storeCopy(
   return { row: completed, formerObjectId }
 }
 
-/** A copy of a user's file is deleted with the user too, whoever makes it; users of one bot are none of another's. */
+/** A copy of a user's file is deleted with the user too, regardless of who makes it; users of one bot are none of another's. */
 function ownerOfCopy(caller: BotContext['caller'], source: FileRow, destination: Scope): FileOwner {
   const isUsers = source.user_id !== null && destination.botId === source.bot_id
   return { ...ownerOf(caller), ...(isUsers && { userId: source.user_id! }) }

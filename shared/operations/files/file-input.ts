@@ -8,7 +8,7 @@ import type { FileOwner } from '../../store/runtime-files.ts'
 
 /** The rules of a file's fields that a schema does not express. */
 
-/** A new name for a public content, which nobody guesses. */
+/** A new name for a public content, which cannot be guessed. */
 export function newPublicId(): string {
   return randomBytes(18).toString('base64url')
 }

@@ -24,9 +24,9 @@ export const deleteMessage = operation({
       const { conversation_id: conversationId, user_id: userId } = row
       const known = await externalUserIds(db, [userId])
       const data = { id, conversationId, userId: known.get(userId) ?? userId }
-      const told = { type: 'message_deleted', data } as const
-      const recorded = await deleteMessageRow(db, { botId: context.caller.botId, id }, told)
-      return { entry: recorded ?? null, signal: told }
+      const deletion = { type: 'message_deleted', data } as const
+      const recorded = await deleteMessageRow(db, { botId: context.caller.botId, id }, deletion)
+      return { entry: recorded ?? null, signal: deletion }
     })
     // A replayed result is plain JSON: `at` is a string.
     if (entry) await publishEntry(context, { ...entry, at: new Date(entry.at) }, signal)

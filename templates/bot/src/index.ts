@@ -1,6 +1,6 @@
 import type { ActionContext, ActionsOf, Hooks } from 'isobot/bot'
 
-/** What this bot keeps, does and hears, for the editor to complete. */
+/** The types of the bot's state, actions and events, for completion in the editor. */
 declare module 'isobot/bot' {
   /** `state.user`. There are BotState, ConversationState, SessionState and TempState, too. */
   interface UserState {
@@ -17,7 +17,7 @@ declare module 'isobot/bot' {
 }
 
 export const hooks: Hooks = {
-  // Called with everything that somebody says to the bot.
+  // Called with each message of a user.
   async afterIncomingMessage({ event, client, state, logger }) {
     state.user.visits = (state.user.visits ?? 0) + 1
     logger.info('Message', state.user.visits, 'of this user')

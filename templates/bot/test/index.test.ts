@@ -6,13 +6,13 @@ import { openBot } from 'isobot/test'
 const bot = await openBot(import.meta.dirname)
 after(() => bot.close())
 
-test('the bot greets who is new, and repeats what it hears', async () => {
+test('the bot greets a new user, and repeats the message', async () => {
   const { calls, state } = await bot.run('afterIncomingMessage', saying('Where is my order?'))
   assert.deepEqual(said(calls), ['Hello! You said: Where is my order?'])
   assert.equal(state.user.visits, 1)
 })
 
-test('whoever comes back is welcomed back', async () => {
+test('a returning user is welcomed back', async () => {
   const { calls } = await bot.run('afterIncomingMessage', { ...saying('Hi'), state: { user: { visits: 1 } } })
   assert.deepEqual(said(calls), ['Welcome back. You said: Hi'])
 })

@@ -41,7 +41,7 @@ test('the skill HitlNext and the action handoff hand the conversation over, and 
     'flows/skills/hitl.flow.json': flow('entry', [node('entry')], { skillData: {} }),
   })
   expect(report).not.toContain('HitlNext')
-  expect(project.figures.lost).toBe(0)
+  expect(project.totals.lost).toBe(0)
   await using bot = await open(project)
   const conversation = bot.openConversation()
   expect(await conversation.say('help')).toEqual(['hi'])
@@ -67,7 +67,7 @@ test('hooks of the end of a conversation run before its flow, and where there is
     'flows/main.flow.json': main,
     'flows/conversation_end.flow.json': end,
   })
-  expect(project.figures.lost).toBe(0)
+  expect(project.totals.lost).toBe(0)
   await using bot = await open(project)
   expect(await bot.openConversation().say('hi')).toEqual(['bye Ada'])
 
@@ -98,7 +98,7 @@ test('scripts find the configuration of modules as secrets, and the hosts that t
   expect(JSON.parse(project.files.get('isobot.json')!)).toMatchObject({ permissions: { net: ['api.example.com'] } })
   expect(report).toMatch(/bp\.config\.getModuleConfig .*CONFIG_<NAME>/)
   expect(report).toContain('requests to api.example.com')
-  expect(project.figures.lost).toBe(0)
+  expect(project.totals.lost).toBe(0)
   await using bot = await open(project, { SECRET_CONFIG_MY_WEATHER: '{"key":"k"}' })
   const fetched = { 'https://api.example.com/weather?q=Bern&key=k': { body: { sky: 'blue' } } }
   expect(await bot.openConversation({ answers: { fetch: fetched } }).say('Bern')).toEqual(['It is blue'])

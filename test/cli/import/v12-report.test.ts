@@ -47,7 +47,7 @@ describe('forms of exports', () => {
     const [folder] = await convertExport(join(exports.folder, 'same'))
     expect(packed!.files.size).toBeGreaterThan(8)
     expect(Object.fromEntries(packed!.files)).toEqual(Object.fromEntries(folder!.files))
-    expect(packed!.figures).toMatchObject({ authorNodes: 9, wholeNodes: 9, lost: 0 })
+    expect(packed!.totals).toMatchObject({ authorNodes: 9, wholeNodes: 9, lost: 0 })
   })
 
   test('a data folder gives a project for each bot, with the actions that they share', async () => {
@@ -72,7 +72,7 @@ describe('forms of exports', () => {
     await expect(writeProjects(projects, join(exports.folder, 'out'))).rejects.toThrow('is not empty')
   })
 
-  test('the command writes the project of an archive, and prints its figures', async () => {
+  test('the command writes the project of an archive, and prints its totals', async () => {
     await using isobot = await openCommandLine()
     const archive = await exports.pack('command', pizzeria)
     const out = join(exports.folder, 'written')
@@ -124,7 +124,7 @@ describe('the report', () => {
     expect(reportOf(project)).toContain('| flows/main.flow.json | entry |')
     expect(reportOf(project)).toContain(element)
     expect(cardsOf(project, 'main', 'entry')).toEqual([{ id: 'say_1', type: 'say', message: 'Hello' }])
-    expect(project.figures).toMatchObject({ authorNodes: 1, wholeNodes: 0, lost: 1 })
+    expect(project.totals).toMatchObject({ authorNodes: 1, wholeNodes: 0, lost: 1 })
   })
 
   test('names conditions that do not parse, and makes them false', async () => {
@@ -133,7 +133,7 @@ describe('the report', () => {
     )
     const [router] = cardsOf(project, 'main', 'entry')
     expect(router!['cases']).toEqual([1, 2, 3].map((index) => ({ port: `case_${index}`, if: { $: 'false' } })))
-    expect(project.figures.lost).toBe(3)
+    expect(project.totals.lost).toBe(3)
     expect(reportOf(project)).toContain('no transition applies: the conversation ends')
   })
 
@@ -255,7 +255,7 @@ describe('the mapping', () => {
         },
       }),
     })
-    expect(project.figures.lost).toBe(0)
+    expect(project.totals.lost).toBe(0)
     expect(cardsOf(project, 'main', 'city__ask')[0]).toMatchObject({ type: 'capture', message: 'Hello', retries: 2 })
     expect(cardsOf(project, 'main', 'get')[0]).toMatchObject({
       type: 'http',

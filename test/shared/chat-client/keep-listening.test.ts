@@ -37,7 +37,7 @@ test('hears each message once and in order, whatever was said before, while the 
   const state = { isConnected: true }
   await say(2)
   const listening = await keepListening(client, conversation.id, {
-    heard: ({ payload }) => heard.push(payload['text']),
+    received: ({ payload }) => heard.push(payload['text']),
     connected: (isConnected) => (state.isConnected = isConnected),
   })
   await say(2)
