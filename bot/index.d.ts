@@ -2965,7 +2965,7 @@ declare global {
     milliseconds?: number,
     ...values: Arguments
   ): number
-  /** A promise's `resolve` takes a value that nobody gives here. */
+  /** A promise's `resolve` takes a value that is not needed here. */
   function setTimeout(callback: (value: void) => void, milliseconds?: number): number
   function setInterval<Arguments extends unknown[]>(
     callback: (...values: Arguments) => void,

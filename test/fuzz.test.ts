@@ -3,7 +3,7 @@ import { describeReport, isClean } from './fuzz/report.ts'
 import { runFuzz } from './fuzz/run.ts'
 
 /** The short form of `npm run fuzz`. */
-test('whatever is asked, by whomever: no answer is a failure, none is missing, none holds what is another’s', async () => {
+test('for any request of any caller: no answer is a failure, none is missing, none contains rows of another tenant', async () => {
   await using parts = new AsyncDisposableStack()
   const report = await runFuzz(
     {

@@ -62,7 +62,11 @@ export const nodeModules = {
       '(P-256, P-384) and Ed25519, `KeyObject`, `webcrypto`',
   },
   dgram: { kind: 'shape', script: 'shapes', note: noSockets },
-  diagnostics_channel: { kind: 'partial', script: 'common', note: 'channels without subscribers outside of the bundle' },
+  diagnostics_channel: {
+    kind: 'partial',
+    script: 'common',
+    note: 'channels without subscribers outside of the bundle',
+  },
   dns: { kind: 'shape', script: 'shapes', note: 'the platform resolves the hosts of requests' },
   'dns/promises': { kind: 'shape', script: 'shapes', note: 'the same' },
   domain: { kind: 'shape', script: 'shapes', note: 'deprecated by Node' },

@@ -31,7 +31,9 @@ export function describeError(error: unknown, depth = 0): unknown {
     type: name,
     message,
     stack,
-    ...Object.fromEntries(loggedFields.filter((field) => isPlain(fields[field])).map((field) => [field, fields[field]])),
+    ...Object.fromEntries(
+      loggedFields.filter((field) => isPlain(fields[field])).map((field) => [field, fields[field]]),
+    ),
     ...(errors.length > 0 && isExpanded && { errors: errors.map((each) => describeError(each, depth + 1)) }),
     ...(cause !== undefined && isExpanded && { cause: describeError(cause, depth + 1) }),
   }

@@ -59,7 +59,7 @@ describe('a body', () => {
     expect(sent).toBeLessThan(60 * megabyte)
   })
 
-  test('in an encoding that nobody knows is refused as such', async () => {
+  test('in an unknown encoding is refused as such', async () => {
     const answer = await platform.ask('POST', '/v1/admin/bots', {}, { 'content-encoding': 'rot13' })
     expect(answer).toMatchObject({ status: 415, body: { type: 'UnsupportedMediaType' } })
   })
@@ -93,7 +93,7 @@ async function createWorkspace(): Promise<string> {
 }
 
 describe('a body that is small on the wire and large in memory', () => {
-  test('has nobody else refused, and no more of its own workspace than its share', async () => {
+  test('causes no refusal of another workspace, and takes no more than its share of its own', async () => {
     const [own, other] = [await createWorkspace(), await createWorkspace()]
     const bot = await platform.createBot()
     const chatUser = await createChatUser(bot.chatUrl)

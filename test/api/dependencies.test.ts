@@ -120,7 +120,7 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
       .toEqual(['first', 'second'])
   }
 
-  test('that start while everything is away stay up, refuse at once, and work when it is there', async () => {
+  test('that start while all dependencies are unavailable stay up, refuse at once, and work when they are available', async () => {
     const unready = { status: 503, body: { database: 'unavailable', ...(redis && { redis: 'unavailable' }) } }
     expect(await get('/readyz')).toMatchObject(unready)
     const answer = await timed(() => say('anybody there?'))
@@ -135,7 +135,7 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
     await converse()
   }, 60_000)
 
-  test('whose database falls silent refuse what is under way and what comes, and go on when it is heard again', async () => {
+  test('whose database falls silent refuse requests in flight and new ones, and resume when it answers again', async () => {
     const slow = await chatUser.createConversation()
     expect(await say('slowly', slow)).toMatchObject({ status: 201 })
     await expect.poll(() => replies(platform, slow), { timeout: 10_000, interval: 20 }).toEqual(['first'])
@@ -169,7 +169,7 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
     await converse()
   }, 60_000)
 
-  test('tell the published client what it understands, and event sources that they may come again', async () => {
+  test('answer the published client with errors that it knows, and event sources with a status on which they reconnect', async () => {
     const client = await Client.connect({ apiUrl: `${url}/chat/${bot.webhookId}`, userKey: chatUser.key })
     const listen = () =>
       fetch(`${url}/chat/${bot.webhookId}/conversations/${conversationId}/listen`, {

@@ -53,7 +53,7 @@ test('an integration that the bot does not have is not found', async () => {
   expect(await create({ 'x-integration-id': 'chat' })).toMatchObject(notFound)
 })
 
-test('an integration’s token acts as that integration, where it is installed, and as nobody else', async () => {
+test('an integration’s token acts as that integration, where it is installed, and as no other caller', async () => {
   const id = await storeIntegration(platform)
   await installIntegration(platform, bot.id, id, { alias: 'post' })
   const secret = randomUUID()

@@ -100,7 +100,7 @@ function asPublished(schema: object): ValidateFunction {
 }
 
 describe.each(Object.values(operations))('the OpenAPI document tells of $method $path', (operation) => {
-  test('what it does, who may call it and how it may refuse', () => {
+  test('its description, its callers and its errors', () => {
     const { description, security, responses, tags } = described(operation)
     expect(description).toContain(operation.description)
     expect(tags).toEqual([interfaceOf(operation.path).tag, ...(operation.stability ? [operation.stability] : [])])

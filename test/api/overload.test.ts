@@ -45,7 +45,7 @@ describe('an api that may have three requests under way', () => {
   })
   afterAll(() => platform[Symbol.asyncDispose]())
 
-  test('refuses further ones at once and says when to come again; its health is told in any case', async () => {
+  test('refuses further ones at once with Retry-After; its health is reported in any case', async () => {
     const { pathname } = new URL(bot.chatUrl)
     const sockets: Socket[] = []
     // On a machine that is busy with other things, one of them may be refused for another reason.

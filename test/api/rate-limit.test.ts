@@ -88,7 +88,7 @@ describe.each(backEnds)('the limits on %s', (backEnd) => {
     expect(limitIn(await platform.ask('GET', '/v1/admin/bots')).limit).toBeNaN()
   })
 
-  test('refuse a user’s request that is one too many, and nobody else’s', async () => {
+  test('refuse a user’s request beyond the limit, and no request of another user', async () => {
     const { chatUrl } = await platform.createBot()
     const ann = await createChatUser(chatUrl)
     const ben = await createChatUser(chatUrl)
@@ -151,7 +151,7 @@ describe.each(backEnds)('the limits on %s', (backEnd) => {
     }
   })
 
-  test('count all who come without a valid key as one, who takes nothing away from the others', async () => {
+  test('count all requests without a valid key as one client, which does not reduce the limits of others', async () => {
     const { chatUrl } = await platform.createBot()
     const ann = await createChatUser(chatUrl)
     const statuses = []
@@ -177,7 +177,7 @@ describe.each(backEnds)('the limits on %s', (backEnd) => {
     expect((await send('GET', `${(await platform.createBot()).chatUrl}/hello`)).status).toBe(200)
   })
 
-  test('let a user who goes on after being refused take nothing away from the others', async () => {
+  test('do not reduce the limits of others for a user who continues after a refusal', async () => {
     const { chatUrl } = await platform.createBot()
     const ann = await createChatUser(chatUrl)
     for (let count = 0; count < perUser + perInstallation; count++) await ann.ask('GET', '/users/me')
@@ -235,7 +235,7 @@ function openLimiter({ context }: Platform, user: number, installation: number):
   return parts.adopt(openRateLimiter({ ...context, config }), (limiter) => limiter.close())
 }
 
-test('what comes by another door is counted with the rest', async () => {
+test('requests of another entry point are counted with the rest', async () => {
   const platform = parts.use(await openPlatform({ worker: false, environment: limits }))
   await untilCounting(platform.url)
   const { chatUrl, webhookId } = await platform.createBot()
@@ -313,8 +313,8 @@ async function untilRefusing(limiter: RateLimiter): Promise<void> {
     .toMatchObject({ type: 'RateLimited' })
 }
 
-describe('a Redis that is away', () => {
-  test('refuses nobody and delays nobody; when it is back it counts again', async () => {
+describe('an unavailable Redis', () => {
+  test('refuses and delays no request; when it is available again, requests are counted again', async () => {
     const redis = await startRedis()
     parts.defer(() => redis.stop())
     const environment = { ...limits, REDIS_URL: redis.url }

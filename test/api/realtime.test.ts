@@ -31,7 +31,7 @@ describe.each(backEnds)('a stream on %s', (backEnd) => {
   })
   afterAll(() => platform[Symbol.asyncDispose]())
 
-  test('is open as soon as its headers are there, and hears all that is said from then on', async () => {
+  test('is open as soon as its headers arrive, and receives all messages from then on', async () => {
     const conversationId = await alice.createConversation()
     const { response, frames } = await listen(bot, alice, conversationId)
     expect(response.status).toBe(200)
@@ -43,7 +43,7 @@ describe.each(backEnds)('a stream on %s', (backEnd) => {
     expect(frames()).toEqual(said.map((message) => ({ type: 'message_created', data: { ...message, isBot: false } })))
   })
 
-  test('hears its own conversation and no other, under the name that the listener gave it', async () => {
+  test('receives its own conversation and no other, under the name that the listener gave it', async () => {
     await alice.createConversation(`${backEnd}-named`)
     const { id } = (await platform.context
       .db('conversations')
@@ -59,7 +59,7 @@ describe.each(backEnds)('a stream on %s', (backEnd) => {
     ])
   })
 
-  test('hears nothing twice, when it is announced again', async () => {
+  test('receives no entry twice when it is announced again', async () => {
     const conversationId = await alice.createConversation()
     const stream = await listen(bot, alice, conversationId)
     const { body } = await alice.send(conversationId, 'once')
@@ -88,7 +88,7 @@ describe.each(backEnds)('a stream on %s', (backEnd) => {
     await expect.poll(() => texts(stream)).toEqual(['one', 'two', 'three', 'four'])
   })
 
-  test('hears what was never announced within twenty seconds', async () => {
+  test('receives an entry that was never announced within twenty seconds', async () => {
     const conversationId = await alice.createConversation()
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     // The look at the logs began with the platform, before the clock was ours.
@@ -104,7 +104,7 @@ describe.each(backEnds)('a stream on %s', (backEnd) => {
     expect(conversationId).not.toBe(itsConversationId)
   })
 
-  test('hears many who speak at once in the order of their times, as they are listed', async () => {
+  test('receives messages of many users at once in the order of their times, as they are listed', async () => {
     const conversationId = await alice.createConversation()
     const streams = await Promise.all([1, 2].map(() => listen(bot, alice, conversationId)))
     await Promise.all(Array.from({ length: 60 }, (_, index) => alice.send(conversationId, String(index))))

@@ -57,7 +57,7 @@ const closing = `${host}Connection: close\r\n`
 const upgrading = `${host}Connection: Upgrade\r\nUpgrade: websocket\r\n`
 const long = 'x'.repeat(20_000)
 
-describe('what is no request that can be answered is refused with the body of every error:', () => {
+describe('an invalid request is refused with the body of every error:', () => {
   test.for<[what: string, status: number, bytes: string]>([
     ['garbage', 400, 'garbage\r\n\r\n'],
     ['TLS', 400, '\x16\x03\x01\x02\x00\x01\x00\x01\xfc'],
@@ -142,7 +142,7 @@ describe('what is no request that can be answered is refused with the body of ev
     expect(JSON.parse(answer.text)).toMatchObject(errorBody(400))
   })
 
-  test('the same where a worker tells its figures', async () => {
+  test('the same at a worker’s metrics endpoint', async () => {
     await using _ = await startMetricsServer(platform.context)
     const { workerPort } = platform.context.config.metrics!
     const requests: [bytes: string, status: number][] = [

@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
-test('who says something and listens at once hears it, and nothing that is older', async () => {
+test('a user who sends a message and listens at once receives it, and nothing older', async () => {
   const conversationId = await alice.createConversation()
   await alice.send(conversationId, 'long ago')
   await platform.context
@@ -44,7 +44,7 @@ test('who says something and listens at once hears it, and nothing that is older
   await expect.poll(() => texts(stream)).toEqual(['just now', 'from now on'])
 })
 
-test('who comes back hears everything that was missed, whatever its kind, in order and once', async () => {
+test('a user who reconnects receives every missed entry, of each kind, in order and once', async () => {
   const bob = await createChatUser(bot.chatUrl, { id: 'bob' })
   const conversationId = await alice.createConversation()
   const before = await listen(bot.chatUrl, alice.key, conversationId)
@@ -88,7 +88,7 @@ test('more is made up for than is read at once', async () => {
   await expect.poll(() => texts(after)).toEqual(missed)
 })
 
-test('who was taken out and let in again meanwhile goes on listening', async () => {
+test('a user who was removed and added again meanwhile goes on listening', async () => {
   const carol = await createChatUser(bot.chatUrl, { id: 'carol' })
   const conversationId = await alice.createConversation()
   const participants = `/conversations/${conversationId}/participants`
@@ -136,7 +136,7 @@ test.each(['yesterday', '1e3', '-1', ''.padEnd(20, '9')])('the Last-Event-ID %j 
 })
 
 describe.each(backEnds)('on %s', (backEnd) => {
-  test('the api process of a listener is killed: the listener goes on at another one, misses nothing and hears nothing twice', async () => {
+  test('the api process of a listener is killed: the listener goes on at another one, misses nothing and receives nothing twice', async () => {
     await using shared = await openPlatform({ backEnd, worker: false })
     await processes.start(shared, 'worker')
     const port = String(await freePort())

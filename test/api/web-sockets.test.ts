@@ -49,7 +49,7 @@ describe.each(backEnds)('a WebSocket on %s', (backEnd) => {
   })
   afterAll(() => platform[Symbol.asyncDispose]())
 
-  test('hears in text frames what a stream of server-sent events hears, also what was said just before', async () => {
+  test('receives in text frames the same as a stream of server-sent events, messages sent just before included', async () => {
     const conversationId = await alice.createConversation('with/slash')
     const first = (await alice.send(conversationId, 'just before')).body.message
     const { frames } = await connect(bot, alice, conversationId)
@@ -72,7 +72,7 @@ describe.each(backEnds)('a WebSocket on %s', (backEnd) => {
     await expect.poll(lines).toEqual(['ping'])
   })
 
-  test('of a user who is taken out of the conversation is closed, the owner’s is told', async () => {
+  test('of a user who is removed from the conversation is closed, and the owner’s receives the removal', async () => {
     const bob = await createChatUser(bot.chatUrl, { id: 'bob' })
     const conversationId = await alice.createConversation()
     await alice.ask('POST', `/conversations/${conversationId}/participants`, { userId: 'bob' })
@@ -172,7 +172,7 @@ describe('a WebSocket', () => {
     expect(await closed).toMatchObject([1009, expect.anything()])
   })
 
-  test('is told to go elsewhere when the api stops', async () => {
+  test('is closed with a request to reconnect when the api stops', async () => {
     const stopping = await openPlatform({ worker: false })
     const itsBot = await stopping.createBot()
     const bob = await createChatUser(itsBot.chatUrl)

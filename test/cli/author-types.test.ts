@@ -67,7 +67,7 @@ describe('a project of isobot init', () => {
     expect(await problemsOf(code)).toEqual([])
   })
 
-  test('is told which fields of a flow are wrong, and that functions stand where expressions do', async () => {
+  test('gets errors for wrong fields of a flow, and may use functions in place of expressions', async () => {
     const cards = [
       `{ id: 'a', type: 'say', message: 'Hello', variants: [({ user }) => String(user.visits), { type: 'image', imageUrl: '{{user.face}}' }] },`,
       `{ id: 'b', type: 'choice', options: [{ label: 'A', value: 'a' }], variable: 'temp.a', ports: { a: 'first', other: null } },`,
@@ -95,7 +95,7 @@ describe('a project of isobot init', () => {
     expect(await problemsOf(code)).toEqual(positions.map((position, index) => [...position, faults[index]]))
   })
 
-  test('is told where a bot does what it cannot do', async () => {
+  test('gets an error at each use of the platform that does not exist', async () => {
     const wrong = [
       ['event.»previw', 'TS2551'],
       ['if (event.payload.type === "image") event.payload.»text', 'TS2339'],

@@ -181,7 +181,7 @@ describe('profiles', () => {
   })
 })
 
-describe('what goes wrong', () => {
+describe('errors', () => {
   it('with the way to the platform ends with 3, and says what to do', async () => {
     const at = (url: string, token = platform.token) =>
       isobot.run(['bots', 'list'], { environment: { ISOBOT_URL: url, ISOBOT_TOKEN: token } })
@@ -216,7 +216,7 @@ describe('what goes wrong', () => {
     })
   })
 
-  it('is told with all that is known when that is asked for', async () => {
+  it('are printed with their details on request', async () => {
     const environment = { ISOBOT_URL: `http://127.0.0.1:${await freePort()}` }
     const { stderr } = await isobot.run(['bots', 'list', '--verbose'], { environment })
     expect(stderr).toMatch(/\n {4}at .*connection\.ts/)

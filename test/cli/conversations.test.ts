@@ -135,7 +135,7 @@ describe('isobot chat', () => {
 })
 
 describe('isobot logs', () => {
-  it('follows what is logged until Ctrl-C, also while the platform was away, as lines of JSON for programs', async () => {
+  it('follows the log until Ctrl-C, also over an outage of the platform, as lines of JSON for programs', async () => {
     // Through a launcher that has to find the right Node, so that signals and exit codes are passed on.
     await using link = await linkToPlatform()
     const logs = isobot.start(['logs', 'waiter', '-f', '--text', 'heard', '-n', '0', '--json'], {
@@ -172,7 +172,7 @@ describe('isobot logs', () => {
     expect(await isobot.run(['logs', 'waiter', '--since', 'teatime'])).toMatchObject({ code: 2 })
   })
 
-  it('ends quietly when nobody reads on', async () => {
+  it('ends without an error when its reader has ended', async () => {
     const command = `set -o pipefail; "${process.execPath}" "${launcher}" logs waiter -f --since 1h | head -n 1`
     const logs = isobot.startOther(['bash', '-c', command])
     const chatUser = await createChatUser(bot.chatUrl)

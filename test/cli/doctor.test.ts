@@ -61,7 +61,7 @@ test('finds nothing wrong with a platform that works, and says what it looked at
   expect(stdout).toMatch(/\n0 failures, \d+ warnings?\n|\nNo problems found\n/)
 })
 
-test('tells all that is wrong with the settings at once, ends with 1, and shows no value', async () => {
+test('reports all invalid settings at once, ends with 1, and shows no value', async () => {
   const directory = join(commandLine.folder, 'project')
   await mkdir(directory)
   const variables = ['DATABASE_URL=mysql://root:hidden-password@host', 'ISOBOT_SECRET=too-short', 'SANDBOX_PROCESES=2']
@@ -99,7 +99,7 @@ test('knows a secret that what is stored was not encrypted with', async () => {
   })
 })
 
-test('tells an unreachable database from a wrong password, a missing database, an empty one, and ones of other releases', async () => {
+test('distinguishes an unreachable database from a wrong password, a missing database, an empty one, and ones of other releases', async () => {
   const url = platform.environment['DATABASE_URL']!
   expect(await foundInDatabase({ DATABASE_URL: 'postgres://isobot:secret-word@127.0.0.1:1/isobot' })).toEqual({
     [`fail: PostgreSQL at 127.0.0.1:1 cannot be used: connect ECONNREFUSED 127.0.0.1:1`]:
@@ -147,7 +147,7 @@ test('reckons up connections, for the processes that there will be', async () =>
   expect(Object.keys(problems)).toEqual([expect.stringMatching(/^fail: \d+ connections, .* an api uses up to 201/)])
 })
 
-test('knows a Redis that throws away what it is given', async () => {
+test('detects a Redis that evicts keys', async () => {
   const server = await startRedis()
   const redis = new Redis(server.url)
   try {
@@ -208,7 +208,7 @@ test('says that no worker is alive, and that one is alive but takes nothing', as
   await db('workers').delete()
 })
 
-test('the chat of the command line says that nobody will answer', async () => {
+test('the chat of the command line reports that no worker will answer', async () => {
   await using other = await openPlatform({ worker: false })
   await using isobot = await openCommandLine(other)
   const { id } = await other.createBot()

@@ -183,7 +183,7 @@ async function createFilledTable(botId: string): Promise<string> {
   return body.table.id
 }
 
-test('who signs in for the first time: no violations', async () => {
+test('the first sign-in: no violations', async () => {
   const { authorization } = await createMember(platform, 'owner')
   const another = await browser.newContext()
   const view = await another.newPage()

@@ -44,7 +44,7 @@ const marks = (): Locator => page.locator('.squiggly-error')
 const replying = (word: string) => `import type { Hooks } from 'isobot/bot'
 export const hooks: Hooks = { async afterIncomingMessage({ event, client, logger }) { logger.info('${word} ' + event.preview); await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: '${word} ' + event.preview } }) } }`
 
-test('a token that nobody has is refused with a remedy, and one that is opens its workspace', async () => {
+test('an unknown token is refused with a remedy, and a valid one opens its workspace', async () => {
   await page.goto(`${platform.url}/console`)
   await page.getByLabel('Personal token').fill('not a token')
   await button('Sign in').click()
@@ -363,7 +363,7 @@ test('an integration that a person has to authorize has a button for it, which o
   await opened.close()
 })
 
-test('a viewer sees how bots do, and is told which role the rest needs', async () => {
+test('a viewer sees the bots’ metrics, and which role the other pages need', async () => {
   const { authorization } = await createMember(platform, 'viewer', platform.workspaceId)
   const another = await browser.newContext()
   const view = await another.newPage()

@@ -100,7 +100,7 @@ async function stranger(): Promise<Page> {
   return other
 }
 
-test('who is invited opens the link, gets a token of their own, and has the role that is chosen until removed', async () => {
+test('an invited person opens the link, gets a token of their own, and has the chosen role until removed', async () => {
   const email = 'ada@example.com'
   const former = await inviteMember(email, 'Viewer')
   await button(`New invitation for ${email}`).click()
@@ -135,7 +135,7 @@ test('who is invited opens the link, gets a token of their own, and has the role
   expect((await createBot()).status).toBe(401)
 })
 
-test('who is signed in accepts an invitation with the account that is there, and finds both workspaces', async () => {
+test('a signed-in person accepts an invitation with the same account, and finds both workspaces', async () => {
   const { authorization, 'x-workspace-id': workspaceId } = await createMember(platform, 'owner')
   const token = authorization.slice('Bearer '.length)
   const link = await inviteMember('grace@example.com', 'Developer')
@@ -170,7 +170,7 @@ test('an invitation may be given where a token is asked for', async () => {
   expect((await platform.ask('GET', '/v1/admin/bots', undefined, asMember)).status).toBe(200)
 })
 
-test('what is refused is said in the dialog, which stays as it was filled in', async () => {
+test('a refusal is shown in the dialog, which keeps its input', async () => {
   const email = 'bob@example.com'
   await addMember(
     new Client({ apiUrl: platform.url, token: platform.token, workspaceId: platform.workspaceId }),
@@ -226,7 +226,7 @@ test('settings that are changed are the bot’s: its name, what it may reach, an
   await expect.poll(() => replies(platform, conversationId), patience).toEqual(['only for the code', 'undefined'])
 })
 
-test('a bot is deleted only by whoever types its name', async () => {
+test('a bot is deleted only after its name was typed', async () => {
   await button('Delete').click()
   const deleting = dialog('Delete keeper')
   await deleting.getByLabel('Type the bot’s name to delete it').fill('keepe')
@@ -237,7 +237,7 @@ test('a bot is deleted only by whoever types its name', async () => {
   expect((await platform.ask('GET', '/v1/admin/bots')).body.bots).toEqual([])
 })
 
-test('who signs out leaves nothing behind in the browser that opens anything', async () => {
+test('signing out leaves no credentials in the browser', async () => {
   await page.evaluate(`sessionStorage.setItem('isobot.chat.some', '{"key":"of a chat user"}')`)
   await button('Sign out').click()
   await page.getByLabel('Personal token').waitFor()

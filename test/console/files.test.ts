@@ -155,7 +155,7 @@ test('a file shows its passages in pages', async () => {
   expect(await button('Show further passages').count()).toBe(0)
 })
 
-test('a viewer is told that files are for developers', async () => {
+test('a viewer reads that files are for developers', async () => {
   const { authorization } = await createMember(platform, 'viewer', platform.workspaceId)
   const context = await page.context().browser()!.newContext()
   const view = await context.newPage()

@@ -289,7 +289,7 @@ test('a wide table scrolls within its own area on a phone', async () => {
   await page.setViewportSize({ width: 1280, height: 800 })
 })
 
-test('a viewer is told that tables are for developers', async () => {
+test('a viewer reads that tables are for developers', async () => {
   const { authorization } = await createMember(platform, 'viewer', platform.workspaceId)
   const context = await page.context().browser()!.newContext()
   const view = await context.newPage()

@@ -43,7 +43,7 @@ test('compose.yaml has no faults that a linter knows, and starts programs that a
   for (const program of programs) await access(join(root, program))
 })
 
-test('what compose.yaml and .env.example set is what the platform reads', async () => {
+test('compose.yaml and .env.example set only variables that the platform reads', async () => {
   const [compose, example] = await Promise.all([read('compose.yaml'), read('.env.example')])
   const block = /environment: &environment\n((?: {4}.*\n)+)/.exec(compose)?.[1] ?? ''
   const variables = Array.from(block.matchAll(/^ {4}(\w+): (.*)$/gm), ([, name, value]) => [name!, value!] as const)

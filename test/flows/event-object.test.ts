@@ -154,7 +154,7 @@ describe.each(places)('in a %s', (place) => {
     }
   })
 
-  test('event.state.context tells where the conversation stands', () => {
+  test('event.state.context has the position of the conversation', () => {
     const [ofMessage, ofTriggered] = [found.message, found.trigger].map(
       (each) => (each.get(place) as { state: { context: object } }).state.context,
     )

@@ -75,7 +75,7 @@ const main = (...ids: string[]) => ({
 const update = (id: string, fields: object) => platform.ask('PUT', `/v1/admin/bots/${id}`, fields)
 
 describe('a new version', () => {
-  test('tells how many conversations wait at nodes that it removes, and may be refused for that', async () => {
+  test('reports how many conversations wait at nodes that it removes, and may be refused for that', async () => {
     const bot = await platform.createBot('', { flows: [main('a', 'b', 'c')] })
     const [one, two] = [await openConversation(platform, bot), await openConversation(platform, bot)]
     for (const { say } of [one, two]) await say('hi')

@@ -104,7 +104,7 @@ describe('a sandbox process that something has taken over is killed, and the run
     expect(exit).toEqual({ suspects: [{ botId: run.bundle.botId, codeId: run.bundle.id }], fromOutside: false })
   })
 
-  test('all of its runs are interrupted when nobody knows which of them it was', async () => {
+  test('all of its runs are interrupted when the cause is not known', async () => {
     const compromised = await startCompromised(
       `const runs = []; on.run = ({ run }) => runs.push(run) > 1 && send({ type: 'secret' })`,
     )
@@ -145,7 +145,7 @@ function saying(frames: string, end = 'send(done(run))'): Promise<CompromisedPro
   return startCompromised(`on.run = ({ run }) => { ${frames}; ${end} }`)
 }
 
-describe('what a hostile sandbox process says of a run', () => {
+describe('the frames of a hostile sandbox process about a run', () => {
   test('is logged as far as its limits go', async () => {
     const compromised = await saying(`for (let n = 0; n < 300; n += 1) send(log(run, 'line ' + n))`)
     expect(logged(await compromised.run(someRun({ limits: { logLines: 100 } })))).toHaveLength(101)
@@ -228,7 +228,7 @@ describe('what a hostile sandbox process says of a run', () => {
     expect(requests).toBe(0)
   })
 
-  test('is no call of the platform that nobody could read', async () => {
+  test('is no call of the platform that cannot be parsed', async () => {
     const compromised = await startCompromised(`
       const requests = ['', 'null', '[]', '{}', '{"method":"GET"}', '{"method":1,"path":"/"}', '['.repeat(5000)]
       const replies = []
@@ -243,7 +243,7 @@ describe('what a hostile sandbox process says of a run', () => {
     expect(calls).toEqual([])
   })
 
-  test('is not heard any more when the run has ended', async () => {
+  test('is ignored when the run has ended', async () => {
     const compromised = await startCompromised(`
       let former
       on.run = ({ run }) => {
@@ -366,8 +366,8 @@ function endless() {
 const pull = (stream: string, parts = '4', run = 'run') =>
   `send({ type: 'pull', run: ${run}, stream: ${JSON.stringify(stream)}, form: 'bytes', parts: ${parts} })`
 
-describe('what a hostile sandbox process asks of a stream', () => {
-  test('without end kills it, and nobody reads on', async () => {
+describe('the requests of a hostile sandbox process for a stream', () => {
+  test('without end kills it, and the reading ends', async () => {
     const compromised = await startCompromised(
       `on.run = ({ run }) => { channel.pause(); flood(() => ${pull('request/1', '1')}) }`,
     )
@@ -412,7 +412,7 @@ describe('what a hostile sandbox process asks of a stream', () => {
     expect(counter).toEqual({ readings: 0, taken: 0, inFlight: 0 })
   })
 
-  test('is read so many times at the most, one reading at a time, and by nobody when the run has ended', async () => {
+  test('is read at most as often as the limit, one reading at a time, and not after the run has ended', async () => {
     const compromised = await startCompromised(`
       let parts = 0
       let former
@@ -432,7 +432,7 @@ describe('what a hostile sandbox process asks of a stream', () => {
     expect(first.counter.taken).toBe(taken)
   })
 
-  test('of another run in another process is not heard', async () => {
+  test('of another run in another process is ignored', async () => {
     const { counter, run } = endless()
     const victim = await startCompromised(`on.run = () => {}`)
     void victim.run(run)
@@ -443,7 +443,7 @@ describe('what a hostile sandbox process asks of a stream', () => {
   })
 })
 
-test('what a hostile sandbox process complains of does not fill the operator’s log', async () => {
+test('the output of a hostile sandbox process does not fill the operator’s log', async () => {
   const compromised = await startCompromised(`
     on.run = ({ run }) => { for (let n = 0; n < 100; n += 1) process.stderr.write('x'.repeat(10_000)); send(done(run)) }`)
   done(await compromised.run(someRun()))

@@ -132,7 +132,7 @@ describe.each(Object.entries(hostile))('a bot that %s', (_name, { body, reason, 
   })
 })
 
-test('a run that waits too long harms no other run of its bundle, and hears nothing any more', async () => {
+test('a run that waits too long harms no other run of its bundle, and receives nothing any more', async () => {
   const bundle = botThat(
     `await client.createMessage({}); globalThis.woken = (globalThis.woken ?? 0) + 1; logger.info(woken)`,
   )
@@ -164,7 +164,7 @@ test('small turns add up to the limit of processor time', async () => {
   expect(outcome).toMatchObject({ status: 'failed', reason: 'cpu' })
 })
 
-test('what is left of an ended run gets no further turn', async () => {
+test('pending work of an ended run gets no further turn', async () => {
   const bundle = botThat(`
     if (event.preview === 'leave') { setInterval(() => { globalThis.ticks = (globalThis.ticks ?? 0) + 1 }, 1); return }
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -173,7 +173,7 @@ test('what is left of an ended run gets no further turn', async () => {
   expect((await sandbox.run(messageRun(bundle))).logs).toMatchObject([{ message: 'undefined' }])
 })
 
-test('a run that forgets rejections with long stacks when its log is full costs nobody anything', async () => {
+test('unhandled rejections with long stacks cost no other run anything when the log is full', async () => {
   const warnings: unknown[] = []
   const own = await openTestSandbox({
     log: (level, message, details) => level === 'warn' && warnings.push({ message, details }),

@@ -42,7 +42,7 @@ describe('an error', () => {
     })
   })
 
-  test('that nobody foresaw keeps its words to itself', () => {
+  test('that is unexpected does not reveal its message', () => {
     const cause = new Error('password=hunter2')
     const error = ApiError.from(cause)
     expect(error).toMatchObject({ type: 'Internal', cause })
@@ -75,7 +75,7 @@ describe('an error', () => {
 const violation = (constraint: string) =>
   ApiError.from(Object.assign(new Error('violates a foreign key'), { code: '23503', constraint }))
 
-describe('what PostgreSQL refuses since something vanished', () => {
+describe('refusals of PostgreSQL because of deleted rows', () => {
   test.each([
     ['participants_bot_id_user_id_fkey', 'User not found'],
     ['conversations_bot_id_owner_id_fkey', 'User not found'],

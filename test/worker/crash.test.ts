@@ -165,7 +165,7 @@ test('a Redis that is emptied while events wait loses none of them', async () =>
   }
 }, 90_000)
 
-test('messages that are sent while Redis is away are accepted, and handled when it is back', async () => {
+test('messages that are sent while Redis is unavailable are accepted, and handled when it is back', async () => {
   const redis = await startRedis()
   const platform = await openPlatform({ environment: { REDIS_URL: redis.url, WORKER_SWEEP_SECONDS: '1' } })
   let again

@@ -27,7 +27,7 @@ describe.each(backEnds)('while one workspace uploads what takes all that an uplo
   })
   afterAll(() => platform[Symbol.asyncDispose]())
 
-  test('others talk and upload, and it is told which limit it met', { timeout: 120_000 }, async () => {
+  test('others talk and upload, and it gets the name of its limit', { timeout: 120_000 }, async () => {
     const bot = await platform.createBot(echo)
     const chatUser = await createChatUser(bot.chatUrl)
     const conversationId = await chatUser.createConversation()
@@ -68,7 +68,7 @@ describe('processes that compile end with their worker', () => {
     await platform[Symbol.asyncDispose]()
   })
 
-  test.each(['SIGTERM', 'SIGKILL'] as const)('that is told %s', { timeout: 90_000 }, async (signal) => {
+  test.each(['SIGTERM', 'SIGKILL'] as const)('that receives %s', { timeout: 90_000 }, async (signal) => {
     const worker = await processes.start(platform, 'worker')
     const request = new AbortController()
     fetch(`${platform.url}/v1/admin/bots`, {

@@ -27,7 +27,7 @@ describe.runIf(canMake(withoutNamespaces))('a worker where the machine allows no
     expect(message).not.toContain('memory: ')
   })
 
-  test('says in one line what holds and what does not, works, and opens no inspector for whoever signals it', async () => {
+  test('logs in one line which layers hold, works, and opens no inspector on a signal', async () => {
     const worker = startWorker({})
     const report = () =>
       worker.lines().filter(({ msg }) => String(msg).startsWith('Isolation layers of sandbox processes'))

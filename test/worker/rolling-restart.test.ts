@@ -120,7 +120,7 @@ describe.each(backEnds)('on %s', (backEnd) => {
   })
   afterAll(() => platform[Symbol.asyncDispose]())
 
-  test('every process is replaced, one after the other, while people talk: nobody is refused, and streams go on', async () => {
+  test('every process is replaced, one after the other, while people talk: no request is refused, and streams go on', async () => {
     const ports = [String(await freePort()), String(await freePort())]
     const urls = ports.map((port) => `http://127.0.0.1:${port}`)
     const apis = await Promise.all(ports.map((port) => start('api', { PORT: port })))

@@ -101,7 +101,7 @@ test('two installations in different versions cannot have the same identifier', 
   expect(body.bot.integrations.tool).toMatchObject({ status: 'registration_failed' })
 })
 
-test('an integration of the same name in another workspace hears nothing of it', async () => {
+test('an integration of the same name in another workspace receives none of it', async () => {
   const id = await createIntegration('owned')
   const mine = await installFor(id, { team: 'T1' })
   const { body } = await platform.ask('POST', '/v1/admin/workspaces', { name: 'Another' })

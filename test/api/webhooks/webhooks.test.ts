@@ -151,7 +151,7 @@ describe('a request to a webhook', () => {
 describe('a webhook that there is not', () => {
   const notFound = { code: 404, type: 'ResourceNotFound' }
 
-  test('is refused in the moment of its removal, which this process has not heard of', async () => {
+  test('is refused from its removal on, of which this process has received no signal', async () => {
     const { webhookUrl, webhookId } = await install(echo)
     expect((await fetch(webhookUrl)).status).toBe(200)
     await platform.context.db('installations').where({ webhook_id: webhookId }).delete()
@@ -213,7 +213,7 @@ describe('a body of more than 100 MB', () => {
     expect(await platform.context.db('events').where({ bot_id: botId, type: 'webhook_received' })).toEqual([])
   }, 30_000)
 
-  test('is not kept when whoever sends it goes away in the middle', async () => {
+  test('is not kept when its sender disconnects in the middle', async () => {
     const { webhookUrl } = await install(echo)
     const outgoing = request(webhookUrl, { method: 'POST' })
     outgoing.on('error', () => {})
@@ -224,7 +224,7 @@ describe('a body of more than 100 MB', () => {
   })
 })
 
-test('a body that a crash has left behind is swept away', async () => {
+test('a body that a crash has left behind is swept', async () => {
   const body = { event_id: newId('evt'), part: 0, bytes: Buffer.from('left') }
   await platform.context.db('webhook_bodies').insert({ ...body, created_at: new Date(Date.now() - 2 * 86_400_000) })
   await expect.poll(storedParts, { timeout: 10_000 }).toEqual([{ count: '0' }])

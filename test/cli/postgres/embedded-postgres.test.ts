@@ -139,7 +139,7 @@ describe('an embedded PostgreSQL', { timeout: 120_000 }, () => {
     expect(await findProcess(pid)).toBeUndefined()
   })
 
-  test('that crashed does not stand in the way of the next start, whoever has its process id by now', async () => {
+  test('that crashed does not prevent the next start, even when another process has its process id', async () => {
     const first = await start()
     process.kill(first.pid, 'SIGKILL')
     await first.exited

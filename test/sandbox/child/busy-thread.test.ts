@@ -39,14 +39,14 @@ async function endsOf(body: string, previews: string[], limits: Partial<Limits>)
   return JSON.parse(stdout) as string[]
 }
 
-test('no run fails for the processor time of those after it, of which its process has not heard yet', async () => {
+test('no run fails for the processor time of later runs whose start its process has not processed yet', async () => {
   const body = `const end = Date.now() + Number(event.preview); while (Date.now() < end);`
   const previews = Array.from({ length: 15 }, () => '20')
   const ends = await endsOf(body, previews, { cpuMilliseconds: 150 })
   expect(ends).toEqual(previews.map(() => 'done'))
 })
 
-test('no run fails for the memory of one after it, of which its process has not heard yet', async () => {
+test('no run fails for the memory of a later run whose start its process has not processed yet', async () => {
   const body = `
     if (event.preview === '') return
     if (event.preview !== 'takes all') await new Promise(() => {})

@@ -63,7 +63,7 @@ describe('a bot that exports isolation = event', () => {
     expect((await Promise.all(runs)).map(logged)).toEqual([['one'], ['two'], ['three']])
   })
 
-  test('shares its context with the actions that it calls, and these with nobody else', async () => {
+  test('shares its context with the actions that it calls, and with no other run', async () => {
     const bundle = isolated(
       `globalThis.seen = event.text; const { output } = await client.callAction({ type: 'look' }); logger.info(output.seen)`,
     )

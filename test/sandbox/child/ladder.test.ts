@@ -60,7 +60,7 @@ describe('a run', () => {
     expect(killings).toEqual([])
   })
 
-  test('that waits for ever is over when its time on the wall is', async () => {
+  test('that waits for ever ends at the limit of its wall time', async () => {
     const { outcome, milliseconds } = await timed('await new Promise(() => {})', { wallMilliseconds: 400 })
     expect(outcome).toMatchObject({ status: 'failed', reason: 'timeout' })
     expect(milliseconds).toBeGreaterThanOrEqual(400)
@@ -68,7 +68,7 @@ describe('a run', () => {
     expect(killings).toEqual([])
   })
 
-  test('that is busy when its time on the wall is up is over, too, and so is what it goes on with', async () => {
+  test('that is busy at the limit of its wall time ends, too, with everything that it goes on with', async () => {
     const { outcome, milliseconds } = await timed('for (;;);', { wallMilliseconds: 400, cpuMilliseconds: 60_000 })
     expect(outcome).toMatchObject({ status: 'failed', reason: 'timeout' })
     expect(milliseconds).toBeLessThan(400 + maxMilliseconds)

@@ -84,7 +84,7 @@ describe('nothing of the file system gets into what is compiled', () => {
     expect(JSON.stringify(result)).not.toContain('cmdline')
   })
 
-  test('nor into what is told of it', async () => {
+  test('nor into its error message', async () => {
     expect(await compile(`import '${folder}/words/missing.ts'\nconst = 1`)).toEqual({
       status: 'refused',
       problem: 'Expected identifier but found "="',
@@ -164,14 +164,14 @@ describe('processes that compile', { timeout: 60_000 }, () => {
     expect(await Promise.all(hostile)).toEqual([time, time, time, time])
   })
 
-  test('are replaced when somebody kills them', async () => {
+  test('are replaced when they are killed', async () => {
     const compiling = compile(`export const a = 1\n${'// a line that takes some time to read\n'.repeat(50_000)}`)
     await started()
     for (const pid of compilersOf(process.pid)) process.kill(pid, 'SIGKILL')
     expect((await compiling).status).toBe('compiled')
   })
 
-  test('are gone when the compiler is closed, and what they worked at is told so', async () => {
+  test('end when the compiler is closed, and their work is rejected with that reason', async () => {
     const isolation = await detectIsolation({ profile: 'hardened', require: [], log() {} })
     const { reader } = await bundlePrograms()
     const closing = openCompiler({ isolation, reader, log() {} })

@@ -36,7 +36,7 @@ describe('places of a minified script', () => {
     expect(findSources(map, positions)).toEqual(expected)
   })
 
-  test('lead to the same whatever order they are asked for in', () => {
+  test('lead to the same in any order of the requests', () => {
     const reversed = positions.toReversed()
     expect(findSources(map, reversed).toReversed()).toEqual(findSources(map, positions))
   })

@@ -26,7 +26,7 @@ async function write(text: string): Promise<void> {
 
 const get = () => builtOnce('program', async () => ({ value: `build ${++builds}`, inputs: [input] }), folder)
 
-test('what is built from unchanged files is built once', async () => {
+test('unchanged files are built once', async () => {
   expect([await get(), await get()]).toEqual(['build 1', 'build 1'])
 })
 

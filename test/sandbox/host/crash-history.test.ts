@@ -31,7 +31,7 @@ function dieInQuarantine(times: number, owner = killer): void {
 const placementOf = (owner: Owner) => history.placementOf(owner).placement
 
 describe('code at home', () => {
-  test('is in quarantine after three kills in ten minutes, whatever version of it runs', () => {
+  test('is in quarantine after three kills in ten minutes, over all of its versions', () => {
     die(2)
     expect(placementOf(killer)).toBe('slot')
     now += 9 * minute
@@ -49,7 +49,7 @@ describe('code at home', () => {
     expect(placementOf(killer)).toBe('slot')
   })
 
-  test('is told apart from an integration that is installed on the same bot', () => {
+  test('is distinguished from an integration that is installed on the same bot', () => {
     die(3, [{ ...killer, installationId: 'installation' }])
     expect(placementOf({ ...killer, installationId: 'installation' })).toBe('quarantine')
     expect(placementOf({ ...killer, installationId: 'another' })).toBe('slot')

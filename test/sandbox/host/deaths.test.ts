@@ -118,7 +118,7 @@ test('when the worker is killed, its sandbox process ends at once, even if a bot
   await expect.poll(() => isRunning(pid), patience).toBe(false)
 })
 
-test('what `unshare` says of a process that was killed is not told as its complaint, what else is said is', async () => {
+test('the message of `unshare` about a killed process is not reported as its own, and other output is', async () => {
   const told: unknown[] = []
   const program = `echo 'unshare: sigprocmask unblock failed: Invalid argument' >&2; echo 'unshare: no' >&2`
   const child = spawn('sh', ['-c', program], { stdio: ['ignore', 'ignore', 'pipe'] })

@@ -147,13 +147,13 @@ describe('a failure names the function that was at work when a limit was met:', 
     expect(atFault(await called!)).toBe('actions.work')
   })
 
-  test('nobody, when the module itself took too long', async () => {
+  test('no hook, when the module itself took too long', async () => {
     const outcome = await sandbox.run(messageRun(bot('for (;;);'), { limits: { loadMilliseconds: 50 } }))
     expect(outcome).toMatchObject({ status: 'failed', error: { name: 'LoadLimitError' } })
     expect(atFault(outcome)).toBe(undefined)
   })
 
-  test('a bot whose hooks stop what it sends over and over floods nobody with their names', async () => {
+  test('a bot whose hooks stop each of its messages does not flood the log with their names', async () => {
     const looping = sending({
       beforeOutgoingMessage: `event.state.count = (event.state.count ?? 0) + 1; return { stop: true }`,
       afterIncomingMessage: `for (let i = 0; i < 3000; i += 1) await client.createMessage({})`,
@@ -167,7 +167,7 @@ function asksAndFails(times: number): Bundle {
   return botThat(`for (let i = 0; i < ${times}; i += 1) void client.createMessage({ i }); throw new Error('early')`)
 }
 
-describe('what a run has asked for when it fails', () => {
+describe('calls in flight of a run that fails', () => {
   test('is carried out, in order, though it did not wait', async () => {
     for (let round = 0; round < 10; round += 1) {
       const sent: unknown[] = []

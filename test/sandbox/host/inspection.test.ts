@@ -65,7 +65,7 @@ describe('a bundle is accepted', () => {
     expect(inspection).toMatchObject({ status: 'accepted', kind: 'native', exports: [] })
   })
 
-  test('in an isolate of its own that is then thrown away', async () => {
+  test('in an isolate of its own that is then disposed', async () => {
     const bundle = bot(
       `let count = 0; exports.hooks = { afterIncomingMessage({ logger }) { logger.info(++count) } }; globalThis.n = ++count`,
     )
@@ -122,7 +122,7 @@ describe('a bundle is refused', () => {
     expect(inspection).toHaveProperty('error.message', expect.stringContaining(hook))
   })
 
-  test('with a hook that does not exist, and is told those that do', async () => {
+  test('with a hook that does not exist, with the existing ones in the error', async () => {
     const inspection = await inspect(`exports.hooks = { nope() {} }`)
     for (const name of hookNames) expect(inspection).toHaveProperty('error.message', expect.stringContaining(name))
   })
@@ -152,7 +152,7 @@ describe('a bundle is refused', () => {
     expect(inspection).toMatchObject({ status: 'refused', reason })
   })
 
-  test('whatever it does to the built-ins that describe it', async () => {
+  test('even when it changes the built-ins that describe it', async () => {
     const inspection = await inspect(`
       Array.prototype.toJSON = () => ['forged']; Object.keys = () => ['afterTurnEnd']; JSON.stringify = () => '{}'
       exports.hooks = { unknown() {} }`)

@@ -531,7 +531,7 @@ describe('the body of a request', () => {
     expect(failures).toEqual(failures.map(() => 'Error: The body of the request ended early: The request is over'))
   })
 
-  test('is no other than bytes and texts, whatever the code does to the built-ins', async () => {
+  test('is bytes and texts only, even when code changes the built-ins', async () => {
     const outcome = await sandbox.run(
       messageRun(
         botThat(`

@@ -61,7 +61,7 @@ test('a function that need not be there may be missing, and must be right when i
   expect(outcome).toMatchObject({ status: 'failed', error: { message: 'refused' } })
 })
 
-describe('what it is called with', () => {
+describe('its arguments', () => {
   const names = `exports.handler = async (given) => Object.keys(given).sort()`
 
   test('is the argument with a client, a logger and the environment', async () => {
@@ -93,7 +93,7 @@ describe('what it is called with', () => {
     expect(outcome.logs).toMatchObject([{ level: 'warn', message: 'made msg_1' }])
   })
 
-  test('has the environment of its own bundle, which nobody changes', async () => {
+  test('has the environment of its own bundle, which is constant', async () => {
     const code = `exports.handler = async ({ env }) => { try { env.SECRET = 'mine' } catch {}; return env.SECRET ?? 'none' }`
     const first: Bundle = { ...bot(code), environment: { SECRET: 'first' } }
     const second: Bundle = { ...bot(code), environment: { SECRET: 'second' } }

@@ -134,7 +134,7 @@ describe('timers', () => {
     expect((await sandbox.run(messageRun(botThat(body)))).status).toBe('done')
   })
 
-  test('that a module sets when it is loaded never fire, and hurt nobody', async () => {
+  test('that a module sets when it is loaded never fire, and do no harm', async () => {
     const bundle = bot(`
       setInterval(() => { globalThis.fired = true }, 1)
       exports.hooks = { async afterIncomingMessage({ logger }) {

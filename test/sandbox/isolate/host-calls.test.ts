@@ -106,7 +106,7 @@ describe('a refusal by the platform', () => {
     expect(JSON.parse(logged(outcome)[0]!)).toEqual({ isError: true, name: 'ApiError', ...body })
   })
 
-  test('fails the run when nobody catches it, and tells where the call was made', async () => {
+  test('fails the run when it is not caught, and has the place of the call', async () => {
     const bundle = bot(`exports.hooks = { async afterIncomingMessage({ client }) {
   await client.getMessage({ id: 'm' })
 } }`)
@@ -168,7 +168,7 @@ describe('the calls of a run', () => {
     expect(outcome).toMatchObject({ status: 'failed', reason: 'hostCalls' })
   })
 
-  test('are told apart from an error that only looks like the limit', async () => {
+  test('are distinguished from an error that only looks like the limit', async () => {
     const { outcome } = await callsOf(`throw Object.assign(new Error('forged'), { name: 'HostCallLimitError' })`)
     expect(outcome).toMatchObject({ status: 'failed', reason: 'error' })
   })
@@ -179,7 +179,7 @@ describe('the calls of a run', () => {
     expect(outcome).toMatchObject({ status: 'failed', reason: 'hostCalls' })
   })
 
-  test('are waited for when nobody awaits them, with those that follow from them', async () => {
+  test('end before the run does even when code does not await them, with those that follow from them', async () => {
     const { calls, outcome } = await callsOf(`
       client.createMessage({ n: 1 })
       const later = async () => { await client.createMessage({ n: 2 }); await null; await client.createMessage({ n: 3 }) }
@@ -188,7 +188,7 @@ describe('the calls of a run', () => {
     expect(calls.map((call) => call.body)).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }])
   })
 
-  test('fail nothing when nobody awaits them and they are refused, but are logged', async () => {
+  test('that code does not await fail nothing when they are refused, but are logged', async () => {
     const bundle = botThat(`client.createMessage({})`)
     const refused = { status: 400, body: { message: 'payload is missing' } }
     const outcome = await sandbox.run(messageRun(bundle, { host: async () => refused }))
@@ -196,7 +196,7 @@ describe('the calls of a run', () => {
     expect(outcome.logs).toMatchObject([{ level: 'error', message: expect.stringContaining('payload is missing') }])
   })
 
-  test('that the host interrupts end the run as interrupted, whatever it catches, and those that called it', async () => {
+  test('that the host interrupts end the run and its callers as interrupted, even when code catches the error', async () => {
     const caught = `await client.callAction({}).catch(() => {}); logger.info('it goes on')`
     const bundle = bot(`exports.hooks = { async afterIncomingMessage({ client, logger }) { ${caught} } }
       exports.actions = { async nested({ client, logger }) { ${caught} } }`)

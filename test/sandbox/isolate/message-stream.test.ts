@@ -164,7 +164,7 @@ describe('a stream', () => {
   })
 })
 
-describe('what is written without waiting', () => {
+describe('writes without await', () => {
   test('keeps its order, and is joined while a delta is under way', async () => {
     const { host, calls, answer } = patientHost()
     const bundle = botThat(`
@@ -236,7 +236,7 @@ describe('a delta that the platform refuses', () => {
     expect(calls.map(brief)).toEqual(['0 a', '1 b', '2 c', 'message abc'])
   })
 
-  test('is logged when nobody waits for it', async () => {
+  test('is logged when code does not await it', async () => {
     const { outcome } = await run(streaming(`await stream.write('a'); stream.write('b')`), { fails: isSecondDelta })
     expect(outcome.status).toBe('done')
     expect(outcome.logs).toMatchObject([{ level: 'error', message: expect.stringContaining('not now') }])

@@ -39,7 +39,7 @@ describe('a thrown value', () => {
     expect(outcome).toMatchObject({ status: 'failed', reason: 'error', error: { message: 'later' } })
   })
 
-  test('that nobody caught elsewhere is logged, and fails nothing', async () => {
+  test('that is unhandled elsewhere is logged, and fails nothing', async () => {
     const body = `Promise.reject(new TypeError('forgotten')); setTimeout(() => { throw new Error('thrown') }, 1)
       await new Promise((resolve) => setTimeout(resolve, 20))`
     const outcome = done(await sandbox.run(messageRun(botThat(body))))

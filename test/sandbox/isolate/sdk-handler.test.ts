@@ -117,7 +117,7 @@ test('a request of code that waits for another run’s promise is still made for
   expect((await Promise.all(runs)).map((outcome) => outcome.status)).toEqual(['done', 'done', 'done'])
 })
 
-test('a module that asks the platform while it is loaded is told to wait', async () => {
+test('a module that calls the platform while it is loaded gets an error that says when it may', async () => {
   const bundle = sdkBot(`
     const asked = fetch('${platformUrl}/').then(() => 'answered', (error) => error.message)
     exports.handler = async () => { console.log(await asked) }`)

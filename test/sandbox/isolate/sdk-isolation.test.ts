@@ -27,7 +27,7 @@ async function told(bundle: Bundle): Promise<Json> {
 
 const telling = (body: string) => `const tell = (value) => ({ body: JSON.stringify(value) }); ${body}`
 
-describe('what Node has and an isolate has not', () => {
+describe('globals of Node that an isolate does not have', () => {
   test.each([
     ['ending the process', `process.exit(0)`, /process\.exit is not available here/],
     ['signals', `process.kill(1)`, /process\.kill is not available here/],

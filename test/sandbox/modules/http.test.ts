@@ -124,7 +124,7 @@ describe('the body of a request', () => {
   })
 })
 
-describe('what is destroyed ends at the service', () => {
+describe('a destroyed request ends at the service', () => {
   test('a request whose body is being sent', async () => {
     const { promise: ended, resolve } = Promise.withResolvers<boolean>()
     const base = await guarded.serve((request) => {

@@ -184,7 +184,7 @@ describe('Buffer does what it does in Node', () => {
   testAsInNode(sandbox, buffers)
 })
 
-describe('what code does to the web’s globals', () => {
+describe('changes of the web’s globals by code', () => {
   /** Replaces and poisons what it finds, then says what it reached. */
   const poison = `
     const natives = ['Promise', 'Map', 'Array', 'Uint8Array', 'ArrayBuffer', 'JSON', 'Reflect', 'String', 'RegExp', 'Date', 'Symbol']

@@ -53,7 +53,7 @@ describe('fetch of the platform', () => {
     expect(await asked(expression)).toEqual(call)
   })
 
-  test('resolves to what the host answers, whatever its status', async () => {
+  test('resolves to the host’s answer, with any status', async () => {
     const body = `const response = await fetch('${platformUrl}/v1'); return [response.ok, response.status, response.headers.get('content-type'), await response.json()]`
     const refusal = { status: 429, body: { code: 429, message: 'Ünable' } }
     expect(await inside(body, () => refusal)).toEqual([false, 429, 'application/json', refusal.body])

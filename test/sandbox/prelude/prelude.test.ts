@@ -29,7 +29,7 @@ async function inNode(body: string): Promise<Json> {
 
 const caught = (expression: string) => `try { ${expression} } catch (error) { return error.name }`
 
-describe('what bundles of the SDK find around them does what it does in Node', () => {
+describe('the globals of SDK bundles behave as in Node', () => {
   test.each([
     [
       'addresses',
@@ -184,7 +184,7 @@ function toWords(bytes: Buffer): Uint32Array {
   return Uint32Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readUInt32LE(4 * index))
 }
 
-test('process tells of Node, but not by its tag', async () => {
+test('process has the properties of Node, but not its tag', async () => {
   const body = `return [Object.prototype.toString.call(process), typeof process.versions.node, process.env.BP_API_URL, process.stderr.fd]`
   expect(await inside(body)).toEqual(['[object Object]', 'string', platformUrl, 2])
 })

@@ -254,7 +254,7 @@ describe('AbortSignal.any does what it does in Node', () => {
     ],
   ])
 
-  test('keeps no signal in memory that nobody listens to', async () => {
+  test('keeps no signal without listeners in memory', async () => {
     const code = `exports.handler = async () => {
       const controller = new AbortController()
       for (let count = 0; count < 400; count += 1) {
@@ -556,7 +556,7 @@ test('URLs of all kinds of parts come apart as in Node', async () => {
   expect(inNode.filter((result) => typeof result !== 'string').length).toBeGreaterThan(2000)
 })
 
-test('what is set in a URL changes it as in Node', async () => {
+test('setters of a URL change it as in Node', async () => {
   const next = sequence(7)
   const urls = generateUrls(1500).map((url) => {
     const name = partsOfUrls.filter((part) => part !== 'origin')[next(10)]!

@@ -98,7 +98,7 @@ describe('native bundles find the globals of the web', () => {
   )
 })
 
-describe('what native bundles find does what it does in Node', () => {
+describe('the globals of native bundles behave as in Node', () => {
   test.each([
     [
       'URLs',

@@ -19,7 +19,7 @@ afterAll(async () => {
   await platform[Symbol.asyncDispose]()
 })
 
-test('hears each message once and in order, whatever was said before, while the connection was lost and just after', async () => {
+test('receives each message once and in order: earlier ones, and those sent during and just after a lost connection', async () => {
   const apiUrl = `http://127.0.0.1:${link.port}/chat/${bot.webhookId}`
   const client = await connectToChat(apiUrl)
   const conversation = await client.createConversation()

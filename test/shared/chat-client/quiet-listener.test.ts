@@ -5,7 +5,7 @@ import { openPlatform } from '../../support/platform.ts'
 /** Longer than Node's HTTP agent and the published client's requests let a connection of theirs be silent: 5 s. */
 const quietMilliseconds = 6000
 
-test('the published client goes on hearing a conversation in which nobody says anything for a while', async () => {
+test('the published client goes on listening to a conversation that is silent for a while', async () => {
   await using platform = await openPlatform()
   const bot = await platform.createBot(`export const hooks = {
     async afterIncomingMessage({ event, client }) {

@@ -56,7 +56,7 @@ test('lines that stand far apart among changed ones are one change: work does no
 
 const lineOf = (end: number) => 'x'.repeat(2000) + end
 
-test('long lines that begin alike are told apart', () => {
+test('long lines with the same beginning are distinguished', () => {
   const textFrom = (first: number) => Array.from({ length: 200 }, (_, index) => lineOf(first + index)).join('\n')
   const changes = changesOf(textFrom(0), textFrom(1))
   expect(changes).toEqual([

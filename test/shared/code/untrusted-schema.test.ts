@@ -304,7 +304,7 @@ describe('schemas as the public SDK makes them', () => {
     })
   })
 
-  test('what refers back to itself', () => {
+  test('references to itself', () => {
     const schema = {
       $ref: '#/definitions/Node',
       definitions: {

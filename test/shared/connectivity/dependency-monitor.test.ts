@@ -25,7 +25,7 @@ const never = () => new Promise<never>(() => {})
 const refuse = () => Promise.reject(new Error('refused'))
 const away = { status: 503, type: 'Internal', retryAfterSeconds: 2 }
 
-test('what goes away takes along what is under way, and refuses at once what comes', async () => {
+test('a lost dependency fails calls in flight, and refuses new ones at once', async () => {
   const { state, dependency } = watchSomething()
   const inFlight = dependency.failFast(never)
   state.answer = refuse
@@ -43,7 +43,7 @@ test('what goes away takes along what is under way, and refuses at once what com
   expect(await dependency.failFast(async () => 'done')).toBe('done')
 })
 
-test('what says nothing for two seconds is away, and its connections are cut', async () => {
+test('a dependency that is silent for two seconds is unavailable, and its connections are cut', async () => {
   const { state, dependency } = watchSomething()
   state.answer = never
   const begin = performance.now()
@@ -53,7 +53,7 @@ test('what says nothing for two seconds is away, and its connections are cut', a
   expect(await dependency.check(100)).toBe(false)
 })
 
-test('what has answered while this process was busy is not away', async () => {
+test('a dependency that answered while this process was busy stays available', async () => {
   const { state, dependency } = watchSomething()
   let losses = 0
   dependency.failFast(never).catch(() => (losses += 1))

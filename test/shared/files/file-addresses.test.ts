@@ -41,7 +41,7 @@ test('a private content has a signed address for an hour, a public one its rando
 
 const nameOf = (key: string) => tokenOf(contentAddress(config, { ...file, key })).at(-1)
 
-test('the address ends in the last segment of the key, whatever that is', () => {
+test('the address ends in the last segment of any key', () => {
   expect(nameOf('data_source://web/é %?.html')).toBe('%C3%A9%20%25%3F.html')
   expect(['a/', 'a/.', '..', 'a/%2e%2e'].map(nameOf)).toEqual(['file', 'file', 'file', '%252e%252e'])
   expect(nameOf('half \ud800')).toBe('half%20%EF%BF%BD')

@@ -10,7 +10,7 @@ const environment = {
   LOG_LEVEL: 'silent',
 }
 
-test('a process that has stopped ends, whatever somebody forgot to close', async () => {
+test('a process that has stopped ends even with open handles', async () => {
   const source = `
     const { runProcess } = await import(${runProcess})
     await runProcess('api', async () => {

@@ -34,7 +34,7 @@ describe.each(backEnds)('on %s', (backEnd) => {
     return { lines, [Symbol.asyncDispose]: () => jobs.close() }
   }
 
-  test('a job that goes back into the queue while its lock is renewed is nothing to tell of', async () => {
+  test('a job that is requeued while its lock is renewed is not reported', async () => {
     let requeues = 0
     await wake(platform, many)
     // Renewed when a job has had its lock for two seconds.
@@ -47,7 +47,7 @@ describe.each(backEnds)('on %s', (backEnd) => {
     expect(worker.lines).toEqual([])
   }, 60_000)
 
-  test('a job under way that has lost its lock is told of', async () => {
+  test('a job in flight that has lost its lock is reported', async () => {
     const end = Promise.withResolvers<void>()
     const taken: AnyJob[] = []
     await wake(platform, 1)
@@ -69,7 +69,7 @@ describe.each(backEnds)('on %s', (backEnd) => {
   })
 })
 
-test('in PostgreSQL, locks are renewed while somebody looks for stalled jobs, and neither waits for the other for good', async () => {
+test('in PostgreSQL, locks are renewed while stalled jobs are searched, and neither blocks the other', async () => {
   await using platform = await openPlatform({ backEnd: 'postgres', worker: false })
   const end = Promise.withResolvers<void>()
   let taken = 0

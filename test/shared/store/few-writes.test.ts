@@ -23,7 +23,7 @@ afterAll(() => platform[Symbol.asyncDispose]())
 
 const db = () => platform.context.db
 
-test('what is said to Redis in one moment is written at once, before anything new comes in', async () => {
+test('commands of one turn are written to Redis at once, before new input is read', async () => {
   const { url, prefix } = createRedisSpace()
   const { sender } = openRedis({ url, prefix, allowSelfSigned: false }, createLogger('test', 'silent'), () => true)
   try {
@@ -117,7 +117,7 @@ test('a claim finds room in the page of its event, and writes to no index', asyn
   expect(inPage).toBeGreaterThanOrEqual(4)
 })
 
-test('a queue in PostgreSQL does not wait for the disk, whatever the database does otherwise', async () => {
+test('a queue in PostgreSQL does not wait for the disk, also where the database does otherwise', async () => {
   const { context } = platform
   await db().raw(`do $$ begin
     execute format('alter database %I set synchronous_commit = on', current_database());

@@ -119,7 +119,7 @@ describe('messages that come together', () => {
     expect(said.map((row) => row?.payload['text'])).toEqual(['mine', 'mine', undefined])
   })
 
-  test('come each through its own installation: nobody gets in by the names that another one knows', async () => {
+  test('come each through its own installation: names of another one give no access', async () => {
     const [own] = conversations as [string]
     const first = (await db()('installations').where({ id: installationId }).first())!
     const elsewhere = { ...first, id: 'second', alias: 'second', webhook_id: 'second' }
@@ -145,7 +145,7 @@ describe('messages that come together', () => {
     expect(await Promise.all([first, second, third].map(texts))).toEqual([['alone', 'before'], [], ['after']])
   })
 
-  test('do not wait for a conversation that somebody holds', async () => {
+  test('do not wait for a locked conversation', async () => {
     const [held, ...free] = conversations as [string, ...string[]]
     const transaction = await db().transaction()
     await transaction('conversations')
@@ -177,7 +177,7 @@ describe('messages that come together', () => {
   })
 })
 
-describe('what bots say together', () => {
+describe('messages of bots in one batch', () => {
   test('is journalled with it, once', async () => {
     const effects = await Promise.all(conversations.map(run))
     const say = (ordinal: number) =>
@@ -198,7 +198,7 @@ describe('what bots say together', () => {
     expect(entry).toMatchObject({ operation: 'createMessage', ordinal: 1, input_hash: 'hash', result: { id: 'it' } })
   })
 
-  test('by a run that is not the newest any more is not said, whoever else speaks', async () => {
+  test('by a run that is not the newest any more is not stored, with others in its batch', async () => {
     const effects = await Promise.all(conversations.map(run))
     const rows = await Promise.all(
       conversations.map((id, index) => storeOutgoing(db(), outgoing(id, 'hello'), effects[index]!(1, index % 2))),

@@ -262,7 +262,7 @@ describe('groups', () => {
     expect((await group({ age: 'key' }, { filter: { name: 'nobody' } })).rows).toEqual([])
   })
 
-  test('what does not fit the column is refused by name; what has no effect is said', async () => {
+  test('a value that does not fit the column is refused by name; one without effect is reported', async () => {
     for (const [asked, message] of [
       [{ name: 'sum' }, /'name' holds a string, which takes key, count/],
       [{ isAdmin: 'max' }, /'isAdmin' holds a boolean/],

@@ -151,7 +151,7 @@ test('an error says its name, words, code, and causes, and where it was thrown',
   expect(lines()[0]).toMatchObject({ err: { cause: { type: 'TypeError', code: 'ECONNRESET', port: 5432 } } })
 })
 
-describe('what is logged within a scope', () => {
+describe('log lines within a scope', () => {
   test('bears its fields, those of the scopes around it, and what became known on the way', async () => {
     const { log, lines } = openLog()
     await withLogFields({ jobId: '7' }, async () => {

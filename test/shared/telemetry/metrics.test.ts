@@ -7,7 +7,7 @@ import { openMetrics } from '#shared/telemetry/metrics.ts'
 import { suggestWorkers } from '#shared/monitoring/queue-stats.ts'
 import { scopeRequests } from '../../../api/request-scope.ts'
 
-test('a figure that cannot be found out is left out, and the others are told', async () => {
+test('a metric that cannot be read is left out, and the others are served', async () => {
   const { registry, gauge } = openMetrics(false)
   let isThere = true
   const read = async () => {

@@ -196,14 +196,14 @@ describe('a platform that traces', () => {
     })
   })
 
-  describe('and tells figures', () => {
+  describe('and serves metrics', () => {
     let workerUrl: string
     beforeAll(() => {
       const line = fixture.worker.lines().find(({ msg }) => msg === 'Serving metrics')
       workerUrl = `http://127.0.0.1:${String(line?.['port'])}`
     })
 
-    test('to nobody but who has the token, and where there is none to nobody at all', async () => {
+    test('to callers with the token only, and to none where there is no token', async () => {
       const { apiUrl, platform } = fixture
       for (const url of [apiUrl, workerUrl]) {
         expect(await statuses(url, {})).toEqual([401, 401])
@@ -214,7 +214,7 @@ describe('a platform that traces', () => {
       expect(await statuses(platform.url, bearer)).toEqual([404, 404])
     })
 
-    test('of requests, events, runs, isolates, connections and the queue, with labels that nobody can make more of', async () => {
+    test('of requests, events, runs, isolates, connections and the queue, with labels of fixed values', async () => {
       const { apiUrl, bot, chatUser } = fixture
       const [api, worker] = [await readFigures(apiUrl), await readFigures(workerUrl)]
       expect(figure(api, 'isobot_http_request_duration_seconds_count{operation="none",status="404"}')).toBeGreaterThan(

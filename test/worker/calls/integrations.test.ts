@@ -64,7 +64,7 @@ describe('register', () => {
     expect(row!.identifier).toBe('shop 1')
   })
 
-  test('that throws is not tried again while somebody waits, and says why', async () => {
+  test('that throws is not retried while a caller waits, and gives the reason', async () => {
     const { id } = await platform.createBot()
     const installed = await installCode(platform, id, `export function register() { throw new Error('no shop') }`)
     expect(installed).toMatchObject({ status: 'registration_failed', statusReason: 'Error: no shop' })
@@ -119,7 +119,7 @@ describe('a messenger', () => {
       },
     }`
 
-  test('brings in what a webhook tells, and carries out what the bot answers', async () => {
+  test('brings in the messages of a webhook, and delivers the bot’s answers', async () => {
     const { id } = await platform.createBot(bot())
     const installed = await installCode(platform, id, messenger)
     const conversationId = await tell(installed, 'hello')
@@ -132,7 +132,7 @@ describe('a messenger', () => {
     expect(incoming!.payload).toEqual({ text: 'hello' })
   })
 
-  test('is told again what it could not carry out, and what comes after waits for it', async () => {
+  test('receives a failed delivery again, and later ones wait for it', async () => {
     const { id } = await platform.createBot(bot())
     const installed = await installCode(platform, id, messenger)
     const conversationId = await tell(installed, 'one', 'flaky', 'three')
@@ -249,7 +249,7 @@ describe('an action of an integration', () => {
     await expect.poll(event, { timeout: 10_000 }).toMatchObject({ status: 'processed', attempt: 2 })
   })
 
-  test('that fails tells the bot why', async () => {
+  test('that fails gives the bot the reason', async () => {
     const { replies } = await perform(
       calculator,
       `await client.callAction({ type: 'tool:fail', input: {} }).catch((error) => say(error.type + ' ' + error.message))`,
@@ -295,7 +295,7 @@ describe('an action of an integration', () => {
     })
   })
 
-  test('that there is not is refused with the names of those that there are, at both doors', async () => {
+  test('that does not exist is refused with the names of the existing ones, at both entry points', async () => {
     const types = ['tool:multiply', 'other:add', 'chat:dance']
     const { id, replies } = await perform(
       calculator,

@@ -75,7 +75,7 @@ describe('a bot made with the public SDK', () => {
     expect(await callAction(id, 'dance', {})).toMatchObject({ status: 400, body: { type: 'Runtime' } })
   })
 
-  test('hears of events', async () => {
+  test('receives events', async () => {
     const { bot, conversationId } = await tell(echo)
     const event = { type: 'sold', payload: { of: 'books' }, conversationId }
     expect(await platform.ask('POST', '/v1/chat/events', event, { 'x-bot-id': bot.id })).toMatchObject({ status: 201 })
@@ -123,7 +123,7 @@ describe('an integration made with the public SDK', () => {
   })
 })
 
-describe('what a handler is asked', () => {
+describe('the requests of a handler', () => {
   test('for a message has the message, its conversation and its user, and the bot’s configuration and secrets', async () => {
     const { id, chatUrl } = await platform.createBot(reporter())
     const settings = { configuration: { data: { language: 'fr' } }, secrets: { KEY: 'hush' } }

@@ -45,7 +45,7 @@ async function wake({ id, chatUrl }: { id: string; chatUrl: string }) {
 }
 
 describe('limits of a bot’s own', () => {
-  test('are set with it, shown with it, replaced whole and taken away', async () => {
+  test('are set with it, shown with it, replaced whole and removed', async () => {
     const limits = { cpuMilliseconds: 5000, hostCalls: 6 }
     const { id } = await createBot(hook(''), { limits })
     const shown = async () => (await platform.ask('GET', `/v1/admin/bots/${id}`)).body.bot.limits
@@ -104,7 +104,7 @@ describe('limits of a bot’s own', () => {
     expect((await platform.ask('GET', `/v1/admin/bots/${id}`)).body.bot.limits).toEqual({})
   })
 
-  test('hold for it, more or less than is usual, and for nobody else', async () => {
+  test('hold for it, above or below the default, and for no other bot', async () => {
     const code = hook('for (let call = 0; call < 5; call += 1) await client.getUser({ id: event.userId })')
     const more = await createBot(code, { limits: { hostCalls: 5 } })
     const usual = await createBot(code)

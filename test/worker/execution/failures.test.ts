@@ -113,7 +113,7 @@ describe('an error in a minified bundle names its hook, its causes and the autho
   })
 })
 
-describe('a call that fails though nobody awaits it is logged with the place of the call, in the author’s own files', () => {
+describe('a call that fails without being awaited is logged with the place of the call, in the author’s own files', () => {
   test.for([
     ['that the platform refuses', `client.createMessage({ conversationId: 'none' })`],
     ['that has no hooks', `client.getUser({ id: 'none' })`],
@@ -201,7 +201,7 @@ const acting = `
     babble({ logger }) { for (let line = 1; line < 100; line += 1) logger.info(line) },
   }`
 
-describe('what an action logs', () => {
+describe('the log of an action', () => {
   test('is in the bot’s log in its place, with where it failed though the bot goes on', async () => {
     const { reason, log } = await wake(await createBot({ code: calling('fail') + acting }))
     expect(reason).toBeNull()

@@ -158,7 +158,7 @@ describe('hooks', () => {
 })
 
 describe('a bot without code', () => {
-  test('keeps what it is told, and ignores it', async () => {
+  test('keeps unknown entries, and ignores them', async () => {
     const bot = await platform.createBot()
     const chatUser = await createChatUser(bot.chatUrl)
     const conversationId = await chatUser.createConversation()

@@ -69,7 +69,7 @@ async function hear(body: string, options: Parameters<typeof meet>[1] = {}) {
 const createdAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 describe.each(backEnds)('a streamed message on %s', (backEnd) => {
-  test('is heard word by word, then as complete, then as any message', async () => {
+  test('is received word by word, then as complete, then as any message', async () => {
     await using on = await openPlatform({ backEnd })
     const { bot, event, heard } = await hear(
       `const stream = client.streamMessage(conversationId)
@@ -130,7 +130,7 @@ describe('a stream that becomes no message', () => {
     ])
   })
 
-  test('is heard to be over when an action of the event left it open', async () => {
+  test('is received as aborted when an action of the event left it open', async () => {
     const { event, heard } = await hear(`await client.callAction({ type: 'begin', input: { conversationId } })`, {
       exports: `export const actions = {
         async begin({ client, input }) { await client.streamMessage(input.conversationId).write('half a') },
@@ -212,7 +212,7 @@ describe('chat:sendEvent', () => {
     const input = { conversationId, userId: event.userId, payload: { mood: { is: 'fine' } } }
     logger.info('%j', await client.callAction({ type: 'chat:sendEvent', input }))`
 
-  test('is heard as an event of the bot’s that has no id, now and by whoever comes back', async () => {
+  test('is received as an event of the bot that has no id, now and after a reconnection', async () => {
     const { bot, alice, event, lastOwnId, heard } = await hear(send)
     const [frame] = await heard(1)
     expect(frame).toEqual({
@@ -246,7 +246,7 @@ describe('chat:sendEvent', () => {
 describe('the chat integration’s actions', () => {
   const delta = { type: 'delta', streamId: 's', createdAt: '2026-01-02T03:04:05+01:00', sequence: 0, delta: 'a' }
 
-  test('tolerate what else is in their input, and tell times in UTC', async () => {
+  test('tolerate further fields of their input, and return times in UTC', async () => {
     const meeting = await meet('')
     const { bot, conversationId } = meeting
     const stream = await listen(meeting)

@@ -256,7 +256,7 @@ describe("the platform's own servers are never reached, although all of this mac
     expect(await guard.ask(open.url)).toMatchObject({ text: 'open' })
   })
 
-  test('nor whatever is at their port while nobody knows their address', async () => {
+  test('nor any server at their port while their address is unknown', async () => {
     await using guard = openGuard(everything, {
       environment: { DATABASE_URL: `postgres://database.invalid:${closed.port}/isobot` },
     })

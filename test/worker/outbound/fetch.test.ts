@@ -148,7 +148,7 @@ describe('fetch', () => {
   })
 })
 
-describe('what a bot may reach', () => {
+describe('the reachable hosts of a bot', () => {
   test('is nothing until it is granted, and the error says how', async () => {
     const target = await serve((_request, response) => response.end())
     const { told } = await run(`return fetch('${target.url}/').catch(reason)`)
@@ -317,7 +317,7 @@ describe('an integration', () => {
   })
 })
 
-describe('what is said of the connection', () => {
+describe('errors of the connection', () => {
   test('is not for code to say', async () => {
     let seen: IncomingMessage | undefined
     const { port, url, requests } = await serve((request, response) => {
@@ -496,7 +496,7 @@ describe('a request that is aborted', () => {
 })
 
 describe('the log', () => {
-  test('has one line for each request, which tells where to and nothing of what', async () => {
+  test('has one line for each request, with its host and nothing of its content', async () => {
     const { port, url } = await serve((_request, response) =>
       response.writeHead(404, { 'x-answer': 'hush-answer-header' }).end('hush-answer'),
     )

@@ -127,7 +127,7 @@ async function talkTo(code: string) {
 }
 
 describe.each(libraries)('a model that is asked with $library', ({ wire, bot }) => {
-  test('is heard from its first word on, while it goes on', { timeout: 60_000 }, async () => {
+  test('is received from its first word on, while it goes on', { timeout: 60_000 }, async () => {
     const provider = await startProvider(wire)
     const { deltas, last, botId } = await talkTo(await bundle(bot, { providerUrl: provider.url, hearsOneWord: false }))
     await expect.poll(deltas, { timeout: 30_000 }).toEqual([words[0]])
@@ -142,7 +142,7 @@ describe.each(libraries)('a model that is asked with $library', ({ wire, bot }) 
     ])
   })
 
-  test('is told when nobody listens to it any more', { timeout: 60_000 }, async () => {
+  test('is cancelled when its reader has ended', { timeout: 60_000 }, async () => {
     const provider = await startProvider(wire)
     const { deltas } = await talkTo(await bundle(bot, { providerUrl: provider.url, hearsOneWord: true }))
     await expect.poll(deltas, { timeout: 30_000 }).toEqual([words[0]])

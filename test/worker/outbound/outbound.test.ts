@@ -165,7 +165,7 @@ describe('an answer', () => {
   })
 })
 
-test('an answer that nobody reads although all of it is there does no harm', async () => {
+test('an answer that is complete and never read does no harm', async () => {
   for (let times = 0; times < 3; times++) {
     using response = await request('/bytes/10')
     expect(response.status).toBe(200)
@@ -211,7 +211,7 @@ describe('time', () => {
     expect(performance.now() - begun).toBeLessThan(5000)
   })
 
-  test('runs out for an answer that nobody reads, and does no harm', async () => {
+  test('runs out for an answer that is never read, and does no harm', async () => {
     await request('/started', { tenant: 'bot_forgetful', timeoutMilliseconds: 300 })
     const before = await target.openConnections()
     await expect.poll(() => target.openConnections()).toBeLessThan(before)
@@ -280,7 +280,7 @@ describe('connections', () => {
   })
 })
 
-test('what cannot be reached is named as the caller wrote it, without its address', async () => {
+test('an unreachable host is named as the caller wrote it, without its address', async () => {
   const dead = await startTarget(() => {})
   await dead[Symbol.asyncDispose]()
   await using own = openGuard(['127.0.0.1'], { resolve: async () => [{ address: '127.0.0.1', family: 4 }] })

@@ -47,7 +47,7 @@ describe.skipIf(!canHaveOwnNetwork())('in a network where somebody listens at ev
     expect(report.outcomes[what]).toBe('forbidden')
   })
 
-  test.each(addressesThatAreNotPublic)('what is not public is refused (%s): %s', (_what, address) => {
+  test.each(addressesThatAreNotPublic)('an address that is not public is refused (%s): %s', (_what, address) => {
     expect(report.outcomes[address]).toBe('forbidden')
     expect(report.outcomes[`${address} at another port`]).toBe('forbidden')
   })

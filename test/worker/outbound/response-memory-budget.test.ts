@@ -10,7 +10,7 @@ test('one tenant holds six of the largest answers at once, while others have roo
   memory.open('bot_2').add(10 * megabyte)
 })
 
-test('what is given back can be taken again', () => {
+test('released memory can be taken again', () => {
   const memory = new ResponseMemoryBudget()
   for (let round = 0; round < 100; round += 1) {
     using share = memory.open('bot_1')

@@ -138,7 +138,7 @@ const refusedAsPrivate = {
 const redirectTo = (location: string, status = 302): string =>
   `${open.url}/?status=${status}&to=${encodeURIComponent(location)}`
 
-test('what the operator opened is reached, by address and by name: the rows below fail for what they say', async () => {
+test('hosts that the operator opened are reached, by address and by name: the rows below fail for their own reason', async () => {
   await grant(everything())
   expect(await ask(open.url)).toEqual({ status: 200, text: 'open' })
   expect(await ask(`http://open.test:${open.port}/`)).toEqual({ status: 200, text: 'open' })
@@ -283,7 +283,7 @@ test.each([
   expect(open.connections()).toBe(before)
 })
 
-describe('what is no request of the web is refused', () => {
+describe('invalid requests are refused', () => {
   test.each([
     'file:///etc/passwd',
     'ftp://open.test/',

@@ -51,7 +51,7 @@ test('contents that no file refers to are removed an hour after they are complet
   expect(await db()('file_parts').whereNotIn('object_id', [objectId, fresh])).toEqual([])
 })
 
-test('what a killed process has left is removed when no upload can last so long, and no upload in progress', async () => {
+test('the remains of a killed process are removed when no upload can last so long, and no upload in progress', async () => {
   const inProgress = await write(2.1, false)
   await write(3.1, false)
   await insertObject(db(), { id: 'object_left', botId, store: 'postgres' })

@@ -65,7 +65,7 @@ test('fires when it would have although something else of it is changed', async 
   await setRecurringEvents(fixture.db, fixture.bot.id, { other: null })
 })
 
-test('tells how often and why its firings have failed', async () => {
+test('reports how often and why its firings have failed', async () => {
   const endLast = async (end: object) => {
     await expect.poll(async () => (await fired()).at(-1)?.status).toBe('ignored')
     await fixture

@@ -101,7 +101,7 @@ describe('versions', () => {
   })
 })
 
-test('counts of what became of events are deleted when nobody can look at them any more', async () => {
+test('counts of outcomes of events are deleted when they cannot be queried any more', async () => {
   const count = (seconds: number, age: string) =>
     db().raw(
       `insert into bot_activity (bot_id, seconds, at, processed, failed, ignored, retried, put_back, handling, waiting)

@@ -58,7 +58,7 @@ describe('without a worker', () => {
     return installIntegration(platform, bot.id, integrationId, fields)
   }
 
-  test('what is due gets one event and its next time, however many times have passed', async () => {
+  test('a due registration gets one event and its next time, for any number of missed times', async () => {
     const due = new Date(Date.now() - 100.5 * hour)
     const installation = await install(dueSince(due))
     await registerBySchedule(platform.context)
@@ -100,7 +100,7 @@ describe('without a worker', () => {
     }
   })
 
-  test('what waits already does for the time that has come', async () => {
+  test('a waiting event serves the time that has come', async () => {
     const installation = await install(dueSince(new Date(Date.now() - 1000)))
     await request(platform, installation)
     await registerBySchedule(platform.context)
@@ -148,7 +148,7 @@ describe('without a worker', () => {
     expect(await events(platform, installation)).toHaveLength(1)
   })
 
-  test('a schedule whose job was lost, or whose time a clock has set that was put back, is worked out by the tick', async () => {
+  test('a schedule whose job was lost, or whose time came from a clock that was set back, is restored by the tick', async () => {
     const from = new Date(Date.now() - 10 * 24 * hour)
     const unplanned = await install({ schedule: 'monthly', schedule_from: from })
     const ahead = await install({ ...dueSince(new Date(Date.now() + 3 * hour)), schedule: 'hourly' })

@@ -52,7 +52,7 @@ async function lookOften(): Promise<void> {
   for (let looks = 0; looks < 3; looks++) await look(platform.context)
 }
 
-describe('what is due for a bot for which too many events wait', () => {
+describe('due events of a bot whose backlog is full', () => {
   test('waits: scheduled and recurring events, expired states and overdue workflows stay as they are', async () => {
     const bot = await createFullBot()
     const { db } = platform.context

@@ -31,7 +31,7 @@ const eventsOfState = async (id: string) =>
   )
 
 describe('a state that expires', () => {
-  test('is told of once, in its conversation, with all that it was', async () => {
+  test('is reported once, in its conversation, with all of its fields', async () => {
     const state = await setState('conversation', conversationId)
     await fixture.look()
     expect(await eventsOfState(state.id)).toEqual([])
@@ -48,7 +48,7 @@ describe('a state that expires', () => {
     await expect.poll(async () => (await eventsOfState(state.id))[0]?.status).toBe('ignored')
   })
 
-  test('of a user or the bot is told of too', async () => {
+  test('of a user or the bot is reported too', async () => {
     for (const [type, id] of [
       ['user', fixture.chatUser.userId],
       ['bot', fixture.bot.id],
@@ -81,7 +81,7 @@ describe('a state that expires', () => {
     for (const id of ids) expect(await eventsOfState(id)).toEqual([])
   })
 
-  test('stays when it is touched between being found and being swept away', async () => {
+  test('stays when it is changed between being found and being swept', async () => {
     await using idle = await openSchedulerFixture({ worker: false })
     const path = `/states/bot/${idle.bot.id}/touched`
     const { state } = await idle.ask('POST', path, { payload: {}, expiry: 3_600_000 })
@@ -100,7 +100,7 @@ const runOut = (id: string) => fixture.db('workflows').where({ id }).update({ ti
 const eventsOfWorkflow = (id: string) => fixture.db('events').where({ workflow_id: id }).orderBy(['created_at', 'id'])
 
 describe('a workflow whose time is over', () => {
-  test('ends once, and the bot and its parent are told', async () => {
+  test('ends once, and the bot and its parent receive the end', async () => {
     const parent = await createWorkflow({ conversationId })
     const child = await createWorkflow({ parentWorkflowId: parent })
     await fixture.look()
@@ -131,7 +131,7 @@ describe('a workflow whose time is over', () => {
   })
 })
 
-test('a worker does by itself what is due, and the bot’s code hears of it', async () => {
+test('a worker runs due work by itself, and the bot’s code receives it', async () => {
   await using platform = await openPlatform()
   const bot = await platform.createBot(`
     export const hooks = {

@@ -31,7 +31,7 @@ test('jobs beyond their bot’s share wait, and go on as soon as the bot gives a
   expect(slots).toHaveLength(6)
 })
 
-test('while there are seats nobody has to leave; when there are none, one leaves now and then, and others come in', async () => {
+test('while slots are free no job is requeued; without free slots, one is requeued at intervals, and others start', async () => {
   const room = new SlotQueue(new FairSlots(10), 10)
   const jobs = arrive(room, 'slow', 9)
   await vi.advanceTimersByTimeAsync(1000)
@@ -54,7 +54,7 @@ test('a job for which there is no slot for long goes back to the queue, for anot
   expect(jobs.requeued).toBe(1)
 })
 
-test('when the worker stops, all that wait go back, and so does whatever still comes', async () => {
+test('when the worker stops, all waiting jobs are requeued, and later ones too', async () => {
   const room = new SlotQueue(new FairSlots(4), 4)
   const jobs = arrive(room, 'slow', 3)
   room.close()

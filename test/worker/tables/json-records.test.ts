@@ -48,7 +48,7 @@ test.each([
   await expect(split(text, 3)).rejects.toThrow(message)
 })
 
-test('an export is split in linear time, whatever is before its rows', { timeout: 10_000 }, async () => {
+test('an export is split in linear time, with any content before its rows', { timeout: 10_000 }, async () => {
   // Copies of the text before each list would be some hundred gigabytes.
   const text = `{"schema":[${'[],'.repeat(1_000_000)}[]],${'"a":[],'.repeat(150_000)}"rows":[{"b":1}]}`
   expect(await split(text, 1_000_000)).toEqual([{ b: 1 }])

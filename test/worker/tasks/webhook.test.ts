@@ -26,7 +26,7 @@ async function createWithWebhook(platform: Platform, configuration: object) {
 
 const told = ({ received }: Receiver) => received.map(({ body }) => JSON.parse(body))
 
-test.each(backEnds)('a webhook is told what the listeners are told, in the same order, on %s', async (backEnd) => {
+test.each(backEnds)('a webhook receives the same as the listeners, in the same order, on %s', async (backEnd) => {
   await using receiver = await openReceiver()
   await using platform = await open(receiver, {}, backEnd)
   const bot = await createWithWebhook(platform, {
@@ -62,7 +62,7 @@ test.each(backEnds)('a webhook is told what the listeners are told, in the same 
   await stream.close()
 })
 
-test('a webhook that fails is told again, and nothing later before it has taken it', async () => {
+test('a failed webhook is retried, and receives nothing later before it has accepted', async () => {
   let refusals = 0
   const answer = ({ body }: Received) => (body.includes('first') && !body.includes('re:') && refusals++ < 2 ? 503 : 204)
   await using receiver = await openReceiver(answer)
@@ -80,7 +80,7 @@ test('a webhook that fails is told again, and nothing later before it has taken 
   expect(receiver.received[0]!.headers).not.toHaveProperty('x-secret-key')
 })
 
-test('what was announced to nobody is told after all', async () => {
+test('an entry whose announcement was lost is delivered nevertheless', async () => {
   await using receiver = await openReceiver()
   await using platform = await open(receiver, { WORKER_SWEEP_SECONDS: '1' })
   const bot = await createWithWebhook(platform, { webhookUrl: receiver.url })
@@ -118,7 +118,7 @@ test('a webhook at an address that is not public is never called, and the bot’
   expect(receiver.received).toEqual([])
 })
 
-test('a chat without a webhook keeps no account of what it would have been told', async () => {
+test('a chat without a webhook stores no deliveries', async () => {
   await using platform = await openPlatform()
   const bot = await platform.createBot(echo)
   const alice = await createChatUser(bot.chatUrl)

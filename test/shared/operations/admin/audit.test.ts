@@ -38,7 +38,7 @@ test('every operation of the Admin API that may change something is recorded', (
 })
 
 describe('the record of an action', () => {
-  test('tells who did what to what and when, in the words of the published client', async () => {
+  test('lists actor, action, target and time, in the form of the published client', async () => {
     const { account } = await client.getAccount({})
     const before = Date.now()
     const { bot } = await client.createBot({ name: 'till' })

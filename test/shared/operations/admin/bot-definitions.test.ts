@@ -64,7 +64,7 @@ describe('a bot’s definition, with the published client,', () => {
     })
   })
 
-  test('changes entry by entry; null takes an entry away, and what is not named stays', async () => {
+  test('changes entry by entry; null removes an entry, and absent ones stay', async () => {
     const { id } = (await client.createBot(definition)).bot
     const { bot } = await client.updateBot({
       id,
@@ -131,7 +131,7 @@ describe('a bot’s definition, with the published client,', () => {
 })
 
 describe('a bot’s secrets', () => {
-  test('are shown by name only, set one by one and taken away with null', async () => {
+  test('are shown by name only, set one by one and removed with null', async () => {
     const { id } = (await client.createBot({ secrets: { A: 'one', B: 'two' } })).bot
     const { bot } = await client.updateBot({ id, secrets: { B: null, C: 'three' } })
     expect(bot.secrets).toEqual(['A', 'C'])

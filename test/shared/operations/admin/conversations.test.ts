@@ -208,7 +208,7 @@ describe('a transcript', () => {
   })
 })
 
-describe('who may read', () => {
+describe('access', () => {
   test('viewers and other workspaces may not, and another bot’s conversation does not exist', async () => {
     const viewer = await createMember(platform, 'viewer', platform.workspaceId)
     const stranger = await createMember(platform, 'owner')

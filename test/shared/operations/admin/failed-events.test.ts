@@ -148,7 +148,7 @@ describe.each(backEnds)('the failed events of a bot, on %s', (backEnd) => {
     expect(await insertJournalEntry(db, { ...late, attempt: attempt + 1 })).toBe(true)
   })
 
-  test('that somebody waited for are not replayed, nor those whose journal is gone', async () => {
+  test('whose caller waited are not replayed, nor those whose journal is gone', async () => {
     const { bot } = await failing('bad')
     await platform.ask('POST', '/v1/chat/actions', { type: 'fail', input: {} }, { 'x-bot-id': bot.id })
     const [action, message] = (await ask(bot, 'GET')).body.events

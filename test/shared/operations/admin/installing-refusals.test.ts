@@ -59,8 +59,8 @@ describe('installing is refused, and changes nothing,', () => {
   })
 })
 
-describe('what is configured of an integration', () => {
-  test('is shown to administrators and nobody below, and nowhere in the database in plain text', async () => {
+describe('the configuration of an integration', () => {
+  test('is shown to administrators and to no lower role, and is nowhere in the database in plain text', async () => {
     const { id: integrationId } = await shop.createIntegration()
     const { id } = await platform.createBot()
     await shop.install(id, { shop: { integrationId, configuration: { token: 'a-token-of-the-shop' } } })
@@ -74,7 +74,7 @@ describe('what is configured of an integration', () => {
     expect(rows).not.toContain('a-token-of-the-shop')
   })
 
-  test('is no webhook of a chat, whatever it is called', async () => {
+  test('is no webhook of a chat, under any name', async () => {
     const { id: integrationId } = await shop.createIntegration({ configuration: { schema: {} } })
     const { id } = await platform.createBot()
     await shop.install(id, { shop: { integrationId, configuration: { webhookUrl: 'https://shop.example' } } })

@@ -106,7 +106,7 @@ describe('an integration, with the published client,', () => {
     expect((await client.getIntegrationByName({ name, version: 'latest' })).integration.version).toBe('0.1.0-beta')
   })
 
-  test('changes entry by entry, and null takes an entry away', async () => {
+  test('changes entry by entry, and null removes an entry', async () => {
     const { id } = await create({
       events: { sold: { schema: {} }, returned: { schema: {} } },
       configuration: { title: 'Access', schema },

@@ -177,7 +177,7 @@ describe('an invitation', () => {
     expect((await platform.ask('GET', '/v1/admin/bots', undefined, headers)).status).toBe(401)
   })
 
-  test('is accepted once: who comes second is told so, also at the same moment', async () => {
+  test('is accepted once: the second person gets an error, also at the same moment', async () => {
     const { id, invitation } = await invite(client, newAddress(), 'viewer')
     const answers = await Promise.all(Array.from({ length: 5 }, () => accept(platform, invitation)))
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 410, 410, 410, 410])
@@ -186,7 +186,7 @@ describe('an invitation', () => {
     expect(await platform.context.db('tokens').where({ account_id: id })).toHaveLength(1)
   })
 
-  test('whose answer was lost is answered again for the same Idempotency-Key, which nobody guesses', async () => {
+  test('whose answer was lost is answered again for the same Idempotency-Key, which cannot be guessed', async () => {
     const { invitation } = await invite(client, newAddress(), 'viewer')
     const ask = (key: string) =>
       platform.ask(
@@ -222,7 +222,7 @@ describe('an invitation', () => {
     expect(await platform.context.db('accounts').where({ id: third.id })).toEqual([])
   })
 
-  test('is not for a member of the workspace, and not for a token of a bot or of nobody', async () => {
+  test('is not for a member of the workspace, and not for a token of a bot or an unknown one', async () => {
     const { invitation } = await invite(client, newAddress(), 'owner')
     const member = await addMember(client, newAddress(), 'viewer')
     expect((await accept(platform, invitation, member.token)).body).toMatchObject({ type: 'AlreadyExists' })
@@ -248,7 +248,7 @@ describe('an invitation', () => {
     expect(await accept(platform, (await invite(client, email, 'owner')).invitation)).toMatchObject({ body: { id } })
   })
 
-  test('that nobody has accepted makes no owner: the last one stays', async () => {
+  test('that is not accepted makes no owner: the last one stays', async () => {
     const tenant = await createTenant()
     const { id } = await tenant.client.getWorkspaceMember({})
     const invited = await invite(tenant.client, newAddress(), 'owner')

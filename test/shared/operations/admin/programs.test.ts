@@ -103,7 +103,7 @@ describe('the log of an integration', () => {
 })
 
 describe('introspect', () => {
-  test('tells the workspace of a bot and the account, without a workspace in the request', async () => {
+  test('returns the workspace of a bot and the account, without a workspace in the request', async () => {
     const { id: botId } = await platform.createBot()
     const { account } = await client.getAccount({})
     const outside = new Client({ apiUrl: platform.url, token: platform.token })
@@ -113,7 +113,7 @@ describe('introspect', () => {
     await expect(stranger.introspect({ botId })).rejects.toMatchObject(missing)
   })
 
-  test('tells the bot and its integrations, by their tokens and in their code', async () => {
+  test('returns the bot and its integrations, by their tokens and in their code', async () => {
     const bundle = `
       module.exports.handler = async ({ headers, body }) => {
         if (headers['x-bp-operation'] !== 'action_triggered') return { status: 200 }

@@ -19,7 +19,7 @@ describe.each(backEnds)('the queue, on %s', (backEnd) => {
   const queue = async (headers?: Record<string, string>) =>
     (await platform.ask('GET', '/v1/admin/queue', undefined, headers)).body.queue
 
-  test('is told of by workspace, and to operators by jobs and workers', async () => {
+  test('is reported by workspace, and to operators by jobs and workers', async () => {
     const bot = await platform.createBot(slow)
     const other = await platform.createBot(slow)
     expect(await queue()).toMatchObject({ waiting: 0, failed: 0, bots: [], platform: { backEnd } })
@@ -61,7 +61,7 @@ describe.each(backEnds)('the queue, on %s', (backEnd) => {
     expect(await jobs.counts()).toEqual({ waiting: 31, active: 0, delayed: 1, failed: 0 })
   })
 
-  test('tells each workspace of its own events for a later time', async () => {
+  test('lists each workspace’s own events for a later time', async () => {
     const bot = await platform.createBot()
     const headers = { 'x-bot-id': bot.id }
     const event = { type: 'later', payload: {}, schedule: { delay: 3_600_000 } }

@@ -118,7 +118,7 @@ describe('the secrets of a bundle are there while it loads', () => {
     expect(answer).toMatchObject({ status: 200 })
   })
 
-  test('and are neither kept with the inspection nor told in its refusal', async () => {
+  test('and are neither kept with the inspection nor contained in its refusal', async () => {
     const answer = await upload('tells-secrets', { secrets: { TOKEN: 'another token of it' } })
     expect(answer.body.message).toContain('but with ***')
     expect(await platform.context.db('inspections').first()).toBeUndefined()

@@ -80,7 +80,7 @@ describe('a bot’s versions', () => {
     expect([...first.versions, ...second.versions]).toEqual(listed.versions)
   })
 
-  test('are shown with their code, and told apart by its lines', async () => {
+  test('are shown with their code, and compared by its lines', async () => {
     const { id, versions } = await createBot('one', 'two')
     const { body } = await platform.ask('GET', `/v1/admin/bots/${id}/versions/${versions[0]}`)
     expect(body.version).toMatchObject({ id: versions[0], code: saying('one') })
@@ -96,7 +96,7 @@ describe('a bot’s versions', () => {
     expect((await platform.ask('GET', same)).body.changes).toEqual([])
   })
 
-  test('are shown with their flows and layouts, and told apart by flows, not by layouts', async () => {
+  test('are shown with their flows and layouts, and compared by flows, not by layouts', async () => {
     const layouts = { main: { only: { x: 10, y: 20.5 } } }
     const first = { flows: [flow('main', 'Hello'), flow('old', 'x'), flow('same', 'x')], layouts }
     const { id } = await platform.createBot('', first)

@@ -138,7 +138,7 @@ describe('a bot’s timeline', () => {
 })
 
 describe('an event', () => {
-  test('tells of each hook, call and request how long it took, and no secret of where it went', async () => {
+  test('has the duration of each hook, call and request, and no secret of its address', async () => {
     const event = await details('good morning')
     expect(event).toMatchObject({
       message: { type: 'text', payload: { text: 'good morning' } },
@@ -170,7 +170,7 @@ describe('an event', () => {
     expect(JSON.stringify(event)).not.toContain('hidden')
   })
 
-  test('tells of each of its runs, and where in the author’s code the last one failed', async () => {
+  test('has each of its runs, and where in the author’s code the last one failed', async () => {
     const mended = await details('bad once')
     expect(mended.runs).toMatchObject([
       {
@@ -234,7 +234,7 @@ describe('a bot’s health', () => {
     }
   })
 
-  test('is told of all bots of the workspace at once, of those without events too, page by page', async () => {
+  test('is listed for all bots of the workspace at once, those without events included, page by page', async () => {
     const idle = await platform.createBot()
     const { body } = await platform.ask('GET', '/v1/admin/bots/health')
     expect(body.bots).toMatchObject([
@@ -255,7 +255,7 @@ describe('a bot’s health', () => {
   })
 })
 
-test('what is installed is told with its schedule and how register() went the last times', async () => {
+test('installations are listed with their schedule and the last results of register()', async () => {
   const code = `
     export async function register({ client }) { await client.configureIntegration({ scheduleRegisterCall: 'daily' }) }`
   const { integrationId } = await installCode(platform, bot.id, code)
@@ -319,7 +319,7 @@ describe('a bot’s log, followed', () => {
     expect(fourth).toMatchObject({ lines: [], isCut: false })
   })
 
-  test('begins with what is there, and tells nothing twice that is stored meanwhile', async () => {
+  test('begins with the stored entries, and sends none twice that is stored meanwhile', async () => {
     const { db } = platform.context
     const held = await db.transaction()
     await held('logs').insert(line('held'))
@@ -357,7 +357,7 @@ describe('a bot’s log, followed', () => {
   })
 })
 
-test('nobody sees a bot of another workspace, and viewers no payloads', async () => {
+test('no member sees a bot of another workspace, and viewers see no payloads', async () => {
   const [{ id }] = (await ask('/events?pageSize=1')).body.events
   const paths = ['/events', `/events/${id}`, '/errors', '/health', '/installations', '/logs/new']
   for (const path of paths) expect(await ask(path, stranger)).toMatchObject({ status: 404 })

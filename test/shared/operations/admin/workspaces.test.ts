@@ -35,7 +35,7 @@ async function createWorkspace() {
 }
 
 describe('a workspace', () => {
-  test('is created by an owner, who is then its owner too, and is told of in the words of the published client', async () => {
+  test('is created by an owner, who is then its owner too, and is returned in the form of the published client', async () => {
     const created = await client.createWorkspace({ name: 'Sales' })
     expect(created).toMatchObject({ name: 'Sales', botCount: 0, blocked: false, activeTrialId: null })
     const { workspaces } = await client.listWorkspaces({})
@@ -69,7 +69,7 @@ describe('a workspace', () => {
     await expect(own.getWorkspace({ id })).rejects.toMatchObject({ type: 'Unauthorized' })
   })
 
-  test('of others can be neither seen nor changed nor closed, by whatever address', async () => {
+  test('of others can be neither seen nor changed nor closed, by any address', async () => {
     const stranger = await createMember(platform, 'owner')
     const id = platform.workspaceId
     for (const [method, path, body] of [
@@ -87,7 +87,7 @@ describe('a workspace', () => {
 })
 
 describe('a member', () => {
-  test('who leaves the last workspace loses the account with its tokens, and one who is elsewhere does not', async () => {
+  test('a member who leaves the last workspace loses the account with its tokens, and a member of another one does not', async () => {
     const { client: own, id: workspaceId } = await createWorkspace()
     const member = await add('developer')
     const { invitation } = await invite(own, newAddress(), 'viewer')
@@ -109,7 +109,7 @@ describe('a member', () => {
   })
 })
 
-describe('what a role may do', () => {
+describe('the permissions of a role', () => {
   /** The least role for each of these; whoever has less is refused by it, before anything is looked at. */
   const least: [MemberAccess, string, string, object?][] = [
     ['viewer', 'GET', '/v1/admin/bots'],
@@ -227,7 +227,7 @@ describe('a personal token', () => {
     await expect(other.getWorkspaceMember({})).rejects.toMatchObject({ type: 'Unauthorized' })
   })
 
-  test('of somebody else is neither listed nor deleted', async () => {
+  test('of another account is neither listed nor deleted', async () => {
     const { client: own } = await add('viewer')
     const { pat } = await own.createPersonalAccessToken({ note: '' })
     await expect(client.deletePersonalAccessToken({ id: pat.id })).rejects.toMatchObject({ type: 'ResourceNotFound' })

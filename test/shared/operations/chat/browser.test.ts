@@ -77,7 +77,7 @@ test('a page may send what a browser first asks permission for: other methods, t
   expect(done).toEqual({ updated: 'Page', known: 'Page' })
 })
 
-test('a page can tell what was wrong by the class of the error', async () => {
+test('a page can distinguish errors by their class', async () => {
   const thrown = await page.evaluate(async (apiUrl) => {
     const { Client, ForbiddenError, ResourceNotFoundError, UnauthorizedError, isApiError } = globalThis.chat
     const { client, id } = globalThis.conversation

@@ -263,7 +263,7 @@ describe('a removed member', () => {
     expect(await db()('conversations').where({ foreign_id: group })).toEqual([])
   })
 
-  test('who takes a free id again has an empty conversation, in which nobody else takes part', async () => {
+  test('a user who takes a free id again has an empty conversation without other participants', async () => {
     await fixture.ask('owner', 'deleteConversation', { id: 'talk' })
     await fixture.stranger.createConversation('talk')
     for (const person of ['owner', 'guest'] as const) {
@@ -392,7 +392,7 @@ test('processes of the version before cannot store such an id any more', async (
   await expect(db()('conversations').insert(conversation)).rejects.toThrow('shape of an internal one')
 })
 
-test('a message costs one statement, whatever the key', async () => {
+test('a message costs one statement with each kind of key', async () => {
   await using quiet = await openPlatform({ worker: false })
   const bot = await quiet.createBot()
   const chatUser = await createChatUser(bot.chatUrl, { id: 'guest' })

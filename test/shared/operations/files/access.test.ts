@@ -110,7 +110,7 @@ test('a file of a user goes with the user, with its room in the quota', async ()
   expect(notTheirs).toMatchObject({ status: 400, body: { type: 'ReferenceNotFound' } })
 })
 
-test('the deletion of a user reaches copies within the bot, whoever made them, and their contents', async () => {
+test('the deletion of a user reaches copies within the bot, those of others included, and their contents', async () => {
   const { db } = platform.context
   const { body } = await asBot('POST', '/v1/chat/users', { name: 'Ann', tags: {} })
   const userId = body.user.id
@@ -181,7 +181,7 @@ describe('a copy for another bot', () => {
   })
 })
 
-test('what members change is recorded, what the bot changes is not', async () => {
+test('changes by members are recorded, changes by the bot are not', async () => {
   const { id } = await upsert(asBot, { key: 'report.pdf' })
   await asBot('PUT', `/v1/files/${id}`, { tags: { a: 'secret' } })
   await asBot('DELETE', `/v1/files/${id}`)

@@ -73,7 +73,7 @@ describe('tags', () => {
     })
   })
 
-  test('what is found by its tags is found whatever the bot has added', async () => {
+  test('a row is found by its tags when the bot has added others', async () => {
     const tags = { thread: randomUUID() }
     const { id } = await createConversation({ tags })
     await asBot('PUT', `/v1/chat/conversations/${id}`, { tags: { mood: 'fine' } })
@@ -89,7 +89,7 @@ describe('tags', () => {
 })
 
 describe('messages', () => {
-  test('what an integration creates comes in: the bot handles it, and what the bot says is to be delivered', async () => {
+  test('an integration’s messages are incoming: the bot handles them, and its replies are delivered', async () => {
     const { id: conversationId } = await createConversation()
     const { id: userId } = await createUser({ name: 'Ann' })
     const given = { conversationId, userId, type: 'letter', payload: { text: 'hello' }, tags: { uid: '1' } }
@@ -133,7 +133,7 @@ describe('messages', () => {
     })
   })
 
-  test('what the bot says in a chat makes no delivery', async () => {
+  test('the bot’s messages in a chat make no delivery', async () => {
     const chatUser = await createChatUser(bot.chatUrl)
     const conversationId = await chatUser.createConversation()
     const said = { conversationId, type: 'text', payload: { text: 'hi' } }
@@ -162,7 +162,7 @@ describe('messages', () => {
     expect(received).toHaveLength(1)
   })
 
-  test('initializeIncomingMessage gets or creates user, conversation and message, and the bot hears of it once', async () => {
+  test('initializeIncomingMessage gets or creates user, conversation and message, and the bot receives it once', async () => {
     const [email, thread, uid] = [randomUUID(), randomUUID(), randomUUID()]
     const given = {
       user: { tags: { email }, name: 'Ann', discriminateByTags: ['email'] },

@@ -44,7 +44,7 @@ describe('an integration', () => {
     expect(await asBot('POST', '/v1/chat/actions', call)).toMatchObject({ status: 200 })
   })
 
-  test('is not told of the events of another that had its alias before', async () => {
+  test('does not receive the events of another one that had its alias before', async () => {
     const former = await install('crm')
     const created = await former.ask('POST', '/v1/chat/events', { type: 'lead', payload: { secret: 'of the former' } })
     const schedule = { delay: 3_600_000 }
@@ -90,7 +90,7 @@ test('the same tags in another order make no second user, however many ask at on
 
 const many = (count: number) => Array.from({ length: count }, (_, index) => `k${index}`)
 
-describe('what there is no end to is refused:', () => {
+describe('unbounded input is refused:', () => {
   const tags = Object.fromEntries(many(101).map((key) => [key, 'v']))
 
   test.for([

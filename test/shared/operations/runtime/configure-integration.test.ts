@@ -75,7 +75,7 @@ describe.each(['over HTTP', 'from the sandbox'])('%s', (entryPoint) => {
     expect(Math.abs(row.schedule_from!.getTime() - Date.now())).toBeLessThan(10_000)
   })
 
-  test('what is not given stays, and null takes away', async () => {
+  test('absent fields stay, and null removes', async () => {
     await configure({ identifier: 'mine', scheduleRegisterCall: 'weekly', sandboxIdentifiers: {} })
     const before = await plannedOnce()
     expect(await configure({})).toMatchObject({ status: 200, body: {} })
@@ -197,7 +197,7 @@ describe('over HTTP', () => {
     })
   })
 
-  test('an integration’s own token is for its own installation, whatever else the bot has', async () => {
+  test('an integration’s own token is for its own installation, and no other one of the bot', async () => {
     const secret = 'the-token-of-an-integration'
     const token = { id: newId('iak'), hash: hashToken(secret), kind: 'integration', note: '' } as const
     await platform.context.db('tokens').insert({ ...token, integration_id: other.integration_id })
@@ -241,7 +241,7 @@ describe('over HTTP', () => {
   })
 })
 
-test('a run that is repeated does not configure again what somebody has configured since', async () => {
+test('a repeated run does not overwrite a later configuration', async () => {
   const bot = await platform.createBot()
   const installation = await installIntegration(platform, bot.id, integrationId)
   const { context } = platform

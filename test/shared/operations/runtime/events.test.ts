@@ -17,7 +17,7 @@ const inAnHour = { delay: 3_600_000 }
 describe.each(clientNames)('through %s', (clientName) => {
   const call: Call = (...given) => own.clients[clientName](...given)
 
-  test('getEvent tells how an event ended', async () => {
+  test('getEvent returns how an event ended', async () => {
     const { event } = await call('createEvent', { type: 'noon', payload: { at: 12 } })
     expect(event).toMatchObject({ type: 'noon', payload: { at: 12 }, status: 'pending', failureReason: null })
     await expect.poll(async () => (await call('getEvent', { id: event.id })).event.status).toBe('ignored')

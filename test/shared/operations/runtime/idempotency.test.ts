@@ -116,7 +116,7 @@ describe.each(backEnds)('a request with an Idempotency-Key, on %s', (backEnd) =>
     expect(users[0]!.body.user.id).not.toBe(users[1]!.body.user.id)
   })
 
-  test('of a visitor needs a key that nobody guesses, since the answer holds a user’s key', async () => {
+  test('of a visitor needs a key that cannot be guessed, since the answer holds a user’s key', async () => {
     expect(await createUser('1')).toMatchObject({
       status: 400,
       body: { message: expect.stringContaining('20 to 255') },
@@ -189,7 +189,7 @@ describe.each(backEnds)('a request with an Idempotency-Key, on %s', (backEnd) =>
     expect(second).toEqual(first)
   })
 
-  test('survives its api process being killed at whatever moment', { timeout: 120_000 }, async () => {
+  test('survives the kill of its api process at any moment', { timeout: 120_000 }, async () => {
     const conversationId = await chatUser.createConversation()
     const pending = new Map<string, string>(
       Array.from({ length: 120 }, (_, index) => [randomUUID(), `message ${index}`]),

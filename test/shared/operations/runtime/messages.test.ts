@@ -79,14 +79,14 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
     expect(await listed(`tags.run=${run}&conversationId=conv_none`)).toEqual([])
   })
 
-  test('deleteMessage deletes whoever’s message', async () => {
+  test('deleteMessage deletes a message of any user', async () => {
     const { id } = await say({ userId: own.userId })
     expect(await ask('DELETE', `${messages}/${id}`)).toMatchObject({ status: 200, body: {} })
     expect(await ask('GET', `${messages}/${id}`)).toMatchObject(notFound)
     expect(await ask('DELETE', `${messages}/${id}`)).toMatchObject(notFound)
   })
 
-  test('importMessages stores what was said before, each once by its tags, and tells nobody', async () => {
+  test('importMessages stores earlier messages, each once by its tags, without an event', async () => {
     const [id, createdAt] = [randomUUID(), '2020-02-29T12:00:00.000Z']
     const { conversationId, userId, botId } = own
     const asked = { ...text, conversationId, userId, createdAt, tags: { id, part: 'question' } }
@@ -111,7 +111,7 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
     expect(new Set(twice.body.messages.map((message: { id: string }) => message.id)).size).toBe(2)
   })
 
-  test('importMessages tells which messages it could not import, and imports the others', async () => {
+  test('importMessages returns the messages that it could not import, and imports the others', async () => {
     const { conversationId, userId } = own
     const good = { ...text, conversationId, userId, createdAt: '2021-01-01T00:00:00Z', tags: { id: randomUUID() } }
     const { status, body } = await ask('POST', `${messages}/import-messages`, {
@@ -145,7 +145,7 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
     })
   })
 
-  test('initializeIncomingMessage is for integrations, and listTagValues for nobody any more', async () => {
+  test('initializeIncomingMessage is for integrations, and listTagValues has no callers any more', async () => {
     expect(await ask('POST', '/v1/chat/initialize-incoming-message', {})).toMatchObject({
       status: 403,
       body: { message: expect.stringContaining('x-integration-id') },
@@ -169,7 +169,7 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
   })
 })
 
-test('a chat’s listener hears of participants that the bot adds and removes, and of messages that it creates and deletes', async () => {
+test('a chat’s listener receives the bot’s changes of participants and messages', async () => {
   const bot = await platform.createBot()
   const [owner, guest] = [await createChatUser(bot.chatUrl), await createChatUser(bot.chatUrl, { id: 'guest' })]
   const conversationId = await owner.createConversation()

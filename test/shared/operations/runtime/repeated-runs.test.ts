@@ -90,7 +90,7 @@ describe('a run that is repeated', () => {
     expect(received).toHaveLength(3)
   })
 
-  test('changes and deletes once, whatever happened in between', async () => {
+  test('changes and deletes once, also after changes in between', async () => {
     const { begin, bot, conversationId } = await openRuns()
     const ask = (path: string, body: object) =>
       platform.ask('PUT', `/v1/chat/${path}`, body, { 'x-bot-id': bot.id }).then(({ body }) => body)

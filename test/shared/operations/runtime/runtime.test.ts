@@ -35,7 +35,7 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
     expect(body.meta).toBeTypeOf('object')
   })
 
-  test('createMessage may speak as one of the bot’s users, and as nobody else’s', async () => {
+  test('createMessage may act as one of the bot’s users, and as no other user', async () => {
     const { conversationId, userId } = own
     expect(await ask('POST', '/v1/chat/messages', { ...text, conversationId, userId })).toMatchObject({
       status: 201,
@@ -171,7 +171,7 @@ describe('over HTTP', () => {
   })
 })
 
-test('a bot cannot reach what is not for bots, whatever path it asks for', async () => {
+test('a bot cannot reach operations that are not for bots, by any path', async () => {
   const bot = await platform.createBot(`
     export const hooks = {
       async afterIncomingMessage({ event, client, state }) {

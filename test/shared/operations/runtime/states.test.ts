@@ -166,7 +166,7 @@ test('an integration’s states do not meet the bot’s or another installation�
 
 const botState = (name: string) => ({ type: 'bot', id: own.botId, name })
 
-describe('what is declared of a state', () => {
+describe('the declaration of a state', () => {
   const counter = {
     type: 'bot',
     expiry: minute,

@@ -114,7 +114,7 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
     expect(await ask('POST', users, fields)).toMatchObject({ status: 400, body: { type: 'InvalidPayload' } })
   })
 
-  test('nobody of another bot is reached', async () => {
+  test('no user of another bot is reached', async () => {
     const path = `${users}/${foreign.userId}`
     expect(await ask('GET', path)).toMatchObject(notFound)
     expect(await ask('PUT', path, { name: 'mine' })).toMatchObject(notFound)

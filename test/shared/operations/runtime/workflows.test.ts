@@ -112,7 +112,7 @@ describe.each(clientNames)('through %s', (clientName) => {
     expect(await updateTypes(id)).toEqual(['workflow_started', 'workflow_continued'])
   })
 
-  test('a parent is told once of a child that ends, and of one that is deleted, while it is open itself', async () => {
+  test('an open parent receives the end or deletion of a child once', async () => {
     const parent = await create({ status: 'listening', conversationId: own.conversationId })
     const child = async () => create({ status: 'listening', parentWorkflowId: parent.id })
     const [first, second, third] = [await child(), await child(), await child()]
@@ -232,7 +232,7 @@ test('workflows are not for integrations', async () => {
   expect(await mail.ask('DELETE', `/v1/chat/workflows/${workflow.id}`)).toMatchObject(forbidden)
 })
 
-test('a bot’s code hears of a workflow’s start and takes it up', async () => {
+test('a bot’s code receives a workflow’s start and acknowledges it', async () => {
   const bot = await platform.createBot(`
     export const hooks = {
       async afterIncomingEvent({ event, client }) {

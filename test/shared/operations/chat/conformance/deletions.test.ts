@@ -30,7 +30,7 @@ describe('a user who was deleted', () => {
     expect(answer).toMatchObject({ status: 201, body: { user: { id: 'guest' } } })
   })
 
-  test('leaves a key that is of no use to the next user of the id, and good for nobody', async () => {
+  test('leaves a key that is of no use for the next user of the id', async () => {
     await fixture.ask('nobody', 'createUser', { id: 'guest' })
     for (const operation of ['getUser', 'getOrCreateUser', 'deleteUser', 'createConversation'] as const) {
       expect(comparable(await fixture.ask('guest', operation))).toEqual(refusal(404, 'ResourceNotFound'))

@@ -117,7 +117,7 @@ describe('our own ids are taken wherever foreign ids are', () => {
     })
   })
 
-  test('and by getOrCreateConversation, which gives the owner what there is and nobody anything new', async () => {
+  test('and by getOrCreateConversation, which returns the existing one to the owner and nothing new to others', async () => {
     const { talk } = fixture
     const got = await fixture.ask('owner', 'getOrCreateConversation', { id: talk })
     expect(got).toMatchObject({ status: 201, body: { conversation: { id: talk } } })
@@ -137,7 +137,7 @@ test.each([
   expect(body[kind]).toMatchObject({ userId: 'guest', conversationId: 'talk' })
 })
 
-test('what the bot wrote is the bot’s', async () => {
+test('messages of the bot belong to the bot', async () => {
   const { body } = await fixture.ask('owner', 'getMessage', { id: fixture.botMessage })
   expect(body.message.userId).toBe(fixture.bot.id)
 })

@@ -74,7 +74,7 @@ describe.each(['conversations', 'messages', 'participants'] as const)('the list 
     expect(body.meta).toEqual({})
   })
 
-  test('goes on where it was, whatever is added meanwhile', async () => {
+  test('continues at its position when rows are added meanwhile', async () => {
     const added = await fill(22)
     const { meta } = (await page()).body
     await add()

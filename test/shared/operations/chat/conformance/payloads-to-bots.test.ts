@@ -47,7 +47,7 @@ async function told(conversationId: string): Promise<unknown> {
 }
 
 describe('a payload that a client sends', () => {
-  test.each(valid)('of type $type is answered, heard and listed as it was sent: %j', async (payload) => {
+  test.each(valid)('of type $type is answered, received and listed as it was sent: %j', async (payload) => {
     await using listening = await listen()
     const { conversationId, heard } = listening
     const { status, body } = await fixture.ask('owner', 'createMessage', { conversationId, payload })

@@ -51,7 +51,7 @@ function toBotPayload({ type, ...payload }: (typeof valid)[number]): { type: str
   return { type, payload }
 }
 
-test.each(valid)('what a bot says of type $type is listed and heard in the clients’ form: %j', async (payload) => {
+test.each(valid)('a bot’s message of type $type is listed and received in the clients’ form: %j', async (payload) => {
   const said = toBotPayload(payload)
   const seen = await reply(said.type, said.payload)
   expect(seen).toEqual({ listed: message(payload), heard: message(payload, { isBot: true }) })

@@ -153,7 +153,7 @@ describe.each(protectedOperations)('%s', (operation) => {
   })
 })
 
-describe('what is another bot’s', () => {
+describe('rows of another bot', () => {
   test.each<[OperationName, Arguments | ((fixture: Fixture) => Arguments), Refusal]>([
     ['getConversation', ({ talk }) => ({ id: talk }), 'ResourceNotFound'],
     ['deleteConversation', ({ talk }) => ({ id: talk }), 'ResourceNotFound'],

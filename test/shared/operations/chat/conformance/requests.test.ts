@@ -20,7 +20,7 @@ describe('hello', () => {
     expect((await send('GET', `${fixture.bot.chatUrl}${path}`)).status).toBe(200)
   })
 
-  test('tells the published client that there is no such chat', async () => {
+  test('is a ResourceNotFound for the published client', async () => {
     const apiUrl = `${platform.url}/chat/nobody`
     expect(comparable(await send('GET', `${apiUrl}/hello`))).toEqual(refusal(404, 'ResourceNotFound'))
     await expect(Client.connect({ apiUrl })).rejects.toThrow('Failed to connect to url')
@@ -67,7 +67,7 @@ describe('a body', () => {
     expect(comparable(await fixture.owner.ask(method, path))).toEqual(refused)
   })
 
-  test('may have fields that nobody knows, which are not kept', async () => {
+  test('may have unknown fields, which are not kept', async () => {
     const { status, body } = await fixture.ask('owner', 'createMessage', { ...inTalk, payload, mood: 'sunny' })
     expect({ status, body }).toEqual({
       status: 201,
@@ -131,7 +131,7 @@ test('every failure has an id of its own', async () => {
 describe('a page of another origin', () => {
   const origin = 'https://shop.example'
 
-  test('is told that it may ask, with the headers that it wants to send', async () => {
+  test('is permitted, with the headers that it wants to send', async () => {
     const response = await fetch(`${fixture.bot.chatUrl}/messages`, {
       method: 'OPTIONS',
       headers: {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { backEnds, openPlatform } from '../../../../support/platform.ts'
 
 describe.each(backEnds)('signals on %s', (backEnd) => {
-  test('tell the listeners who came, who left and what was deleted; who is removed hears nothing more', async () => {
+  test('report joins, leaves and deletions to listeners; a removed user receives nothing more', async () => {
     await using own = await openPlatform({ backEnd, worker: false })
     const { chatUrl } = await own.createBot()
     const [host, guest] = await Promise.all([

@@ -94,7 +94,7 @@ const rows: Row[] = [
   ['getEvent', 'owner', ({ event }) => ({ id: event }), 200, { event: happened({ userId: 'guest', payload: noon }) }],
 ]
 
-describe('what is done is answered with exactly', () => {
+describe('successful requests are answered with exactly', () => {
   test.each(rows)('%s as %s', async (operation, who, given, status, body) => {
     const answer = await fixture.ask(who, operation, typeof given === 'function' ? given(fixture) : given)
     expect(comparable(answer)).toEqual({ status, body: typeof body === 'function' ? body(fixture) : body })
@@ -117,7 +117,7 @@ describe('what is done is answered with exactly', () => {
   })
 })
 
-describe('what is done has been done', () => {
+describe('successful requests have their effect', () => {
   test('fields that an update does not give stay as they are', async () => {
     await fixture.ask('owner', 'updateUser', { name: 'Olga', profile: 'old' })
     await fixture.ask('owner', 'updateUser', { profile: 'new' })
@@ -131,7 +131,7 @@ describe('what is done has been done', () => {
     expect(body).toEqual((await fixture.ask('owner', 'getConversation', { id: 'talk' })).body)
   })
 
-  test('who is added takes part, without owning it, and who is removed does not any more', async () => {
+  test('an added user participates, without owning it, and a removed one does not any more', async () => {
     await fixture.ask('owner', 'addParticipant', { ...inTalk, userId: 'stranger' })
     expect((await fixture.stranger.send('talk', 'here I am')).status).toBe(201)
     expect((await fixture.ask('stranger', 'listConversations')).body.conversations).toEqual([])
@@ -146,7 +146,7 @@ describe('what is done has been done', () => {
     expect(got.body).toEqual(created.body)
   })
 
-  test('the events that messages make are nobody’s to read', async () => {
+  test('the events that messages make cannot be read', async () => {
     const row = await platform.context.db('events').where({ message_id: fixture.message }).first('id')
     expect((await fixture.ask('guest', 'getEvent', { id: row!.id })).status).toBe(404)
   })
