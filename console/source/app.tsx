@@ -10,12 +10,12 @@ import { MembersPage } from './pages/members-page.tsx'
 import { QueuePage } from './pages/queue-page.tsx'
 import { SignInPage } from './pages/sign-in-page.tsx'
 import { TokensPage } from './pages/tokens-page.tsx'
-import { Empty } from './parts/loaded.tsx'
+import { Empty, Skeleton } from './parts/loaded.tsx'
 import { Mended } from './parts/mended.tsx'
 import { Notices } from './parts/notices.tsx'
 import { Shell } from './shell.tsx'
 import { segments, to } from './state/route.ts'
-import { firstSection, session } from './state/session.ts'
+import { firstSection, isMembershipSettled, session } from './state/session.ts'
 
 export function App(): JSX.Element {
   return (
@@ -37,6 +37,7 @@ export function App(): JSX.Element {
 }
 
 function CurrentPage(): JSX.Element {
+  if (segments.value.length === 0 && !isMembershipSettled.value) return <Opening />
   const [section = firstSection(), id, ...rest] = segments.value
   if (section === 'bots') return id === undefined ? <BotsPage /> : <BotPage key={id} id={id} segments={rest} />
   if (section === 'inbox') return <InboxPage segments={id === undefined ? [] : [id, ...rest]} />
@@ -46,6 +47,15 @@ function CurrentPage(): JSX.Element {
   if (section === 'tokens') return <TokensPage />
   if (section === 'audit') return <AuditPage />
   return <NotFound />
+}
+
+/** Until the role is known, which determines the first page. */
+function Opening(): JSX.Element {
+  return (
+    <div class="page">
+      <Skeleton lines={6} />
+    </div>
+  )
 }
 
 function NotFound(): JSX.Element {

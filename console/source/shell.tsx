@@ -4,7 +4,16 @@ import { ask } from './api/ask.ts'
 import { Icon, type IconName } from './parts/icons.tsx'
 import { forget } from './state/resource.ts'
 import { segments, to } from './state/route.ts'
-import { chooseWorkspace, firstSection, hasRole, membership, session, signOut, workspaces } from './state/session.ts'
+import {
+  chooseWorkspace,
+  firstSection,
+  hasRole,
+  isMembershipSettled,
+  membership,
+  session,
+  signOut,
+  workspaces,
+} from './state/session.ts'
 import { theme, themes } from './state/theme.ts'
 
 const sections: { name: string; label: string; icon: IconName; role?: string }[] = [
@@ -52,7 +61,7 @@ export function Shell({ children }: { children: ComponentChildren }): JSX.Elemen
           <WorkspaceChoice />
           <nav aria-label="Sections">
             {sections
-              .filter(({ role }) => role === undefined || hasRole(role))
+              .filter(({ role }) => isMembershipSettled.value && (role === undefined || hasRole(role)))
               .map(({ name, label, icon }) => (
                 <a key={name} href={to(name)} aria-current={section === name ? 'page' : undefined}>
                   <Icon name={icon} />
@@ -149,6 +158,10 @@ function loadAccount(): () => void {
     ])
     workspaces.value = listed.workspaces
     membership.value = own
-  })().catch(() => undefined)
+  })()
+    .catch(() => undefined)
+    .finally(() => {
+      if (!abort.signal.aborted) isMembershipSettled.value = true
+    })
   return () => abort.abort()
 }

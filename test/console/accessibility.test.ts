@@ -144,7 +144,11 @@ async function handOver(): Promise<string> {
   const conversationId = await chatUser.createConversation()
   await chatUser.send(conversationId, 'hello')
   const given = { title: 'A broken parcel', description: 'It has a hole. '.repeat(100), expiresInSeconds: 7200 }
-  await platform.ask('POST', `/v1/chat/conversations/${conversationId}/handover`, given, { 'x-bot-id': bot.id })
+  const path = `/v1/chat/conversations/${conversationId}/handover`
+  const { body } = await platform.ask('POST', path, given, { 'x-bot-id': bot.id })
+  const note = { text: 'The customer has called, too.' }
+  await platform.ask('POST', `/v1/admin/bots/${bot.id}/handovers/${body.handover.id}/notes`, note)
+  await platform.ask('POST', '/v1/admin/canned-replies', { shortcut: 'hello', text: 'Hello, I read it. '.repeat(20) })
   return conversationId
 }
 
@@ -210,6 +214,7 @@ const views: Record<string, { path: () => string; show?: () => Promise<unknown> 
   },
   'the queue': { path: () => '/queue' },
   'the inbox': { path: () => '/inbox?queue=open' },
+  'the canned replies': { path: () => '/inbox/canned-replies', show: () => page.getByText('/hello').waitFor() },
   'the public integrations': { path: () => '/hub', show: () => page.getByText('webchat').first().waitFor() },
   'public plugins, of which there are none': { path: () => '/hub/plugins' },
   'the members': { path: () => '/members' },
@@ -238,6 +243,15 @@ const views: Record<string, { path: () => string; show?: () => Promise<unknown> 
       await button('Take over').click()
       await page.getByLabel('File to send').setInputFiles({ name: 'a.md', mimeType: '', buffer: Buffer.from('a') })
       await button('Remove a.md').waitFor()
+      await button('Insert a canned reply').click()
+      await page.getByRole('option').first().waitFor()
+    },
+  },
+  'a note among the messages': {
+    path: () => `/bots/${bot.id}/conversations/${handedOver}`,
+    async show() {
+      await button('Note').click()
+      await page.getByText('for members only').waitFor()
     },
   },
   'a bot’s events': { path: () => `/bots/${bot.id}/events` },
@@ -346,6 +360,7 @@ const dialogs: Record<string, { path: () => string; show: () => Promise<unknown>
       await page.getByLabel('Member who answers').waitFor()
     },
   },
+  'New canned reply': { path: () => '/inbox/canned-replies', show: () => button('New canned reply').click() },
   'New table': { path: () => `/bots/${bot.id}/tables`, show: () => button('New table').click() },
   'Add a column': { path: () => `/bots/${bot.id}/tables/${tableId}`, show: () => button('Add a column').click() },
   'Roll back': { path: () => `/bots/${bot.id}/versions`, show: () => button('Roll back').click() },

@@ -186,6 +186,102 @@ test('files go both ways: the user gets an address with the content, and the mem
   expect(await log().getByRole('link', { name: 'My photo' }).getAttribute('href')).toBe(fileUrl)
 })
 
+test('notes stand apart from messages, for members only; whoever wrote one deletes it', async () => {
+  const { user, conversationId, asEve } = await open('Nia')
+  const { db } = platform.context
+  const [handover] = await db('handovers').where({ conversation_id: conversationId })
+  const markup = '<img src=x onerror="document.title=1">'
+  expect((await asEve('POST', `/handovers/${handover!.id}/notes`, { text: markup })).status).toBe(201)
+  const notes = log().getByRole('listitem').filter({ hasText: 'for members only' })
+  await notes.getByText(markup).waitFor()
+  expect(await notes.getByText('Eve').count()).toBe(1)
+
+  // Nobody answers yet, and a note needs no handover to oneself.
+  const note = page.getByRole('textbox', { name: 'Note' })
+  await note.fill('She has called, too')
+  await note.press('Enter')
+  await notes.getByText('She has called, too').waitFor()
+  await button('Take over').click()
+  await expect.poll(focused, patience).toBe('Reply')
+  await reply().fill('I am here')
+  await button('Note').click()
+  await expect.poll(focused, patience).toBe('Note')
+  await page.keyboard.type('A second one')
+  await page.keyboard.press('Enter')
+  await notes.getByText('A second one').waitFor()
+  await button('Reply').click()
+  expect(await reply().inputValue()).toBe('I am here')
+
+  await notes
+    .filter({ hasText: 'A second one' })
+    .getByRole('button', { name: /^Delete the note/ })
+    .click()
+  await page.getByRole('dialog', { name: 'Delete the note' }).getByRole('button', { name: 'Delete' }).click()
+  await expect.poll(() => notes.allTextContents(), patience).toHaveLength(2)
+  const { body } = await user.ask('GET', `/conversations/${conversationId}/messages`)
+  expect(JSON.stringify(body)).not.toContain('called')
+  await user.send(conversationId, 'Anyone?')
+  const said = log().getByRole('listitem').filter({ hasText: 'Anyone?' })
+  await said.waitFor()
+  const events = () => db('events').where({ conversation_id: conversationId, status: 'ignored' })
+  await expect.poll(events, patience).toHaveLength(1)
+  await said.getByRole('link', { name: 'Event of the message' }).waitFor()
+  await expect.poll(() => said.textContent(), patience).not.toMatch(/ignored|pending/)
+})
+
+test('by keyboard alone, a member writes a canned reply, finds it with a slash, changes and deletes it', async () => {
+  await page.goto(`${platform.url}/console/inbox/canned-replies`)
+  await page.getByRole('heading', { name: 'No canned reply yet' }).waitFor()
+  const replyList = page.getByRole('list', { name: 'Canned replies' })
+  for (const [shortcut, text] of [
+    ['return', 'You can send it back for free.'],
+    ['refund', 'The money is on its way.'],
+    ['hello', 'Hello, I have read what you wrote.'],
+  ] as const) {
+    await tabTo('New canned reply')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type(`/${shortcut}`)
+    await page.keyboard.press('Tab')
+    await page.keyboard.type(text)
+    await tabTo('Create')
+    await page.keyboard.press('Enter')
+    await replyList.getByText(`/${shortcut}`, { exact: true }).waitFor()
+  }
+  await tabTo('Edit /hello')
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Shortcut').fill('refund')
+  await tabTo('Save')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').getByText(`has a canned reply 'refund' already`).waitFor()
+  await page.keyboard.press('Escape')
+  await tabTo('Delete /hello')
+  await page.keyboard.press('Enter')
+  await tabTo('Delete')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => replyList.getByText('/hello').count(), patience).toBe(0)
+
+  const { conversationId } = await open()
+  await button('Take over').click()
+  await expect.poll(focused, patience).toBe('Reply')
+  const options = page.getByRole('listbox', { name: 'Canned replies' }).getByRole('option')
+  await page.keyboard.type('Hello Ada. /')
+  await expect.poll(() => options.allTextContents(), patience).toHaveLength(2)
+  await page.keyboard.type('ret')
+  await expect.poll(() => options.allTextContents(), patience).toEqual([expect.stringContaining('/return')])
+  // The texts are searched too.
+  await page.keyboard.press('Backspace')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => reply().inputValue(), patience).toBe('Hello Ada. You can send it back for free.')
+  await page.keyboard.type(' and/or /none-of-them')
+  await page.getByText('No canned reply matches.').waitFor()
+  await page.keyboard.press('Escape')
+  expect(await focused()).toBe('Reply')
+  await page.keyboard.press('Enter')
+  const text = 'Hello Ada. You can send it back for free. and/or /none-of-them'
+  await expect.poll(() => replies(platform, conversationId), patience).toEqual([text])
+})
+
 test('after all that, the browser has nothing to complain about', () => {
   expect(complaints).toEqual([])
 })

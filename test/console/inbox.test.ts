@@ -12,8 +12,7 @@ let page: Page
 let complaints: string[]
 
 beforeAll(async () => {
-  // The first page asks for bots until the role of the agent is known.
-  ;({ platform, page, complaints } = await openConsole(parts, /status of 403/))
+  ;({ platform, page, complaints } = await openConsole(parts))
   const agent = await createMember(platform, 'agent', platform.workspaceId)
   await page.goto(`${platform.url}/console`)
   await page.getByLabel('Personal token').fill(agent.authorization.slice('Bearer '.length))
@@ -52,6 +51,11 @@ test('an agent finds the conversations of all bots that wait, the longest first,
   await expect.poll(() => replies(platform, second.id), patience).toEqual(['Yes, I am'])
   expect(await page.getByRole('link', { name: 'Its events' }).count()).toBe(0)
   expect(await page.getByLabel('File to send').count()).toBe(0)
+  const log = page.getByRole('log', { name: 'Messages' })
+  const failure = { status: 'failed', failure_reason: 'The address does not exist' } as const
+  await platform.context.db('events').where({ conversation_id: second.id }).update(failure)
+  await log.getByText('The bot failed: The address does not exist').waitFor()
+  expect(await log.getByRole('link').count()).toBe(0)
 
   await page.locator('.conversation > header').getByRole('link', { name: 'Inbox' }).click()
   await page.getByRole('region', { name: 'Waiting' }).getByRole('link', { name: 'Ada' }).waitFor()

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { allPages } from '../api/all-pages.ts'
 import { ask } from '../api/ask.ts'
 import type { Handover, Member } from '../api/types.ts'
 import { Select } from '../parts/choice.tsx'
@@ -60,13 +61,10 @@ function nameOf({ id, ...names }: { id: string; name?: string; displayName?: str
 
 /** The members of the workspace whose role permits answers. */
 async function loadMembers(abort: AbortSignal): Promise<Member[]> {
-  const found: Member[] = []
-  let nextToken: string | undefined
-  do {
+  const found = await allPages(async (nextToken) => {
     const query = { pageSize: 100, nextToken }
     const page = await ask<'listWorkspaceMembers'>('GET', '/workspace-members', { query, abort })
-    found.push(...page.members)
-    nextToken = page.meta.nextToken
-  } while (nextToken !== undefined)
+    return { items: page.members, nextToken: page.meta.nextToken }
+  })
   return found.filter(({ role, status }) => role !== 'viewer' && status !== 'invited')
 }

@@ -1,44 +1,76 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Handover } from '../api/types.ts'
+import { Segmented } from '../parts/choice.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { notify } from '../state/notices.ts'
-import { mayChange, membership } from '../state/session.ts'
-import { explainHandover, hasChanged } from './handover.ts'
-import { newKey, sendFile, sendText } from './replies.ts'
+import { mayChange } from '../state/session.ts'
+import { draftOf, emptyDraft, keepDraft, type Draft, type Kind } from './drafts.ts'
+import { explainHandover, hasChanged, isMine } from './handover.ts'
+import { newKey, sendFile, sendNote, sendText } from './replies.ts'
+import { ReplyField } from './reply-field.tsx'
 
 interface ComposerProps {
   botId: string
   conversationId: string
-  /** Called when a message is sent, or refused because the handover has changed. */
+  handover: Handover
+  /** Called when a text is sent, or refused because the handover has changed. */
   onSent: () => void
 }
 
-/** A reply that is not sent yet. Its keys let each part be sent once, however often it is tried. */
-interface Draft {
-  text: string
-  textKey: string
-  file?: File | undefined
-  fileKey: string
+const kinds = [
+  { value: 'reply', label: 'Reply' },
+  { value: 'note', label: 'Note' },
+] as const
+
+/** The field in which the member of a handover answers, and in which all members write notes. */
+export function Composer(props: ComposerProps): JSX.Element {
+  const mayReply = isMine(props.handover)
+  const [chosen, setChosen] = useState<Kind>('reply')
+  const kind = mayReply ? chosen : 'note'
+  return (
+    <div class={`compose ${kind}`}>
+      <div class="compose-kind">
+        {mayReply ? (
+          <Segmented label="Kind of text" options={kinds} value={kind} onChange={setChosen} />
+        ) : (
+          <strong>Note</strong>
+        )}
+        {kind === 'note' && <span class="quiet">Only members see notes.</span>}
+      </div>
+      <Field key={kind} {...props} kind={kind} takesFocus={mayReply} />
+    </div>
+  )
 }
 
-/** Unsent replies by member and conversation. They outlive the page of the conversation, and errors. */
-const drafts = new Map<string, Draft>()
-
-const emptyDraft = (): Draft => ({ text: '', textKey: newKey(), fileKey: newKey() })
-
-/** The field in which the member of a handover answers. Enter sends, Shift and Enter begin a line. */
-export function Composer({ botId, conversationId, onSent }: ComposerProps): JSX.Element {
-  const draftOf = `${membership.value?.id} ${conversationId}`
-  const [draft, setDraft] = useState(() => drafts.get(draftOf) ?? emptyDraft())
+function Field({ botId, conversationId, handover, kind, takesFocus, onSent }: ComposerProps & FieldProps): JSX.Element {
+  const [draft, setDraft] = useState(() => draftOf(conversationId, kind))
   const [isBusy, setIsBusy] = useState(false)
   const [problem, setProblem] = useState('')
   const isSending = useRef(false)
   const field = useRef<HTMLTextAreaElement>(null)
-  const fileField = useRef<HTMLInputElement>(null)
-  useEffect(() => field.current?.focus(), [])
+  useEffect(() => {
+    if (takesFocus) field.current?.focus()
+  }, [])
   const keep = (next: Draft) => {
-    drafts.set(draftOf, next)
+    keepDraft(conversationId, kind, next)
     setDraft(next)
+  }
+  const sendRest = async () => {
+    let rest = draft
+    const text = rest.text.trim()
+    if (kind === 'note') {
+      await sendNote(botId, handover.id, rest.textKey, text)
+      return keep(emptyDraft())
+    }
+    if (text !== '') {
+      await sendText({ botId, conversationId, key: rest.textKey }, text)
+      rest = { ...rest, text: '', textKey: newKey() }
+      keep(rest)
+    }
+    if (!rest.file) return
+    await sendFile({ botId, conversationId, key: rest.fileKey }, rest.file)
+    keep(emptyDraft())
   }
   const submit = async (event: Event) => {
     event.preventDefault()
@@ -48,16 +80,7 @@ export function Composer({ botId, conversationId, onSent }: ComposerProps): JSX.
     setIsBusy(true)
     setProblem('')
     try {
-      let rest = draft
-      if (rest.text.trim() !== '') {
-        await sendText({ botId, conversationId, key: rest.textKey }, rest.text.trim())
-        rest = { ...rest, text: '', textKey: newKey() }
-        keep(rest)
-      }
-      if (rest.file) {
-        await sendFile({ botId, conversationId, key: rest.fileKey }, rest.file)
-        keep(emptyDraft())
-      }
+      await sendRest()
     } catch (error) {
       const reason = `Not sent. ${explainHandover(error)}`
       // This field disappears with the handover, and the notice stays.
@@ -69,70 +92,111 @@ export function Composer({ botId, conversationId, onSent }: ComposerProps): JSX.
     onSent()
     field.current?.focus()
   }
+  const label = kind === 'note' ? 'Note' : 'Reply'
   return (
-    <form class="reply" onSubmit={submit} aria-label="Reply">
+    <form onSubmit={submit} aria-label={label}>
       {problem && (
         <p class="problem" role="alert">
           {problem}
         </p>
       )}
       {draft.file && (
-        <p class="chip">
-          <span class="file-name">{draft.file.name}</span>
-          <button
-            type="button"
-            class="button icon-only"
-            aria-label={`Remove ${draft.file.name}`}
-            disabled={isBusy}
-            onClick={() => keep({ ...draft, file: undefined })}
-          >
-            <Icon name="close" />
-          </button>
-        </p>
+        <FileChip file={draft.file} isBusy={isBusy} onRemove={() => keep({ ...draft, file: undefined })} />
       )}
-      <div class="composer">
-        {mayChange.value && (
+      <ReplyField
+        field={field}
+        label={label}
+        placeholder={kind === 'note' ? 'A note for other members' : 'Reply, or / for a canned reply'}
+        isReadOnly={isBusy}
+        hasCannedReplies={kind === 'reply'}
+        value={draft.text}
+        onChange={(text) => keep({ ...draft, text, textKey: newKey() })}
+        onSubmit={submit}
+      />
+      <div class="compose-actions">
+        {kind === 'reply' && (
           <>
-            <input
-              ref={fileField}
-              type="file"
-              hidden
-              aria-label="File to send"
-              onChange={({ currentTarget }) => {
-                const [file] = currentTarget.files ?? []
-                if (file) keep({ ...draft, file, fileKey: newKey() })
-                currentTarget.value = ''
-              }}
-            />
+            {mayChange.value && (
+              <Attach isBusy={isBusy} onAttach={(file) => keep({ ...draft, file, fileKey: newKey() })} />
+            )}
             <button
               type="button"
               class="button icon-only"
-              aria-label="Attach a file"
+              aria-label="Insert a canned reply"
+              title="Insert a canned reply"
               disabled={isBusy}
-              onClick={() => fileField.current?.click()}
+              onClick={() => beginSearch(field.current!)}
             >
-              <Icon name="attach" />
+              <Icon name="slash" />
             </button>
           </>
         )}
-        <textarea
-          ref={field}
-          rows={1}
-          aria-label="Reply"
-          placeholder="Reply"
-          readOnly={isBusy}
-          value={draft.text}
-          onInput={({ currentTarget }) => keep({ ...draft, text: currentTarget.value, textKey: newKey() })}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) void submit(event)
-            // The next one leaves the page.
-            if (event.key === 'Escape') event.currentTarget.blur()
-          }}
-        />
-        <button type="submit" class="button primary icon-only" aria-label="Send" aria-disabled={isBusy}>
-          <Icon name="send" />
+        <span class="spacer" />
+        <span class="hint">Enter sends</span>
+        <button type="submit" class="button primary" aria-disabled={isBusy}>
+          {kind === 'note' ? 'Add note' : 'Send'}
         </button>
       </div>
     </form>
+  )
+}
+
+interface FieldProps {
+  kind: Kind
+  takesFocus: boolean
+}
+
+/** Types a slash for the member, which lists the canned replies. */
+function beginSearch(field: HTMLTextAreaElement): void {
+  const { value, selectionStart } = field
+  const isInWord = /\S/.test(value.slice(0, selectionStart).slice(-1))
+  field.focus()
+  field.setRangeText(isInWord ? ' /' : '/', selectionStart, field.selectionEnd, 'end')
+  field.dispatchEvent(new Event('input', { bubbles: true }))
+}
+
+function FileChip({ file, isBusy, onRemove }: { file: File; isBusy: boolean; onRemove: () => void }): JSX.Element {
+  return (
+    <p class="chip">
+      <span class="file-name">{file.name}</span>
+      <button
+        type="button"
+        class="button icon-only"
+        aria-label={`Remove ${file.name}`}
+        disabled={isBusy}
+        onClick={onRemove}
+      >
+        <Icon name="close" />
+      </button>
+    </p>
+  )
+}
+
+function Attach({ isBusy, onAttach }: { isBusy: boolean; onAttach: (file: File) => void }): JSX.Element {
+  const field = useRef<HTMLInputElement>(null)
+  return (
+    <>
+      <input
+        ref={field}
+        type="file"
+        hidden
+        aria-label="File to send"
+        onChange={({ currentTarget }) => {
+          const [file] = currentTarget.files ?? []
+          if (file) onAttach(file)
+          currentTarget.value = ''
+        }}
+      />
+      <button
+        type="button"
+        class="button icon-only"
+        aria-label="Attach a file"
+        title="Attach a file"
+        disabled={isBusy}
+        onClick={() => field.current?.click()}
+      >
+        <Icon name="attach" />
+      </button>
+    </>
   )
 }

@@ -64,7 +64,7 @@ export function ConversationPage({ botId, id, back }: ConversationPageProps): JS
         </Empty>
       ) : (
         <Loaded of={transcript.resource} lines={8}>
-          {({ about, loaded }) => (
+          {({ about, loaded, notes }) => (
             <div class="conversation-columns">
               <section class="panel transcript" aria-label="Transcript">
                 <h2>
@@ -74,8 +74,24 @@ export function ConversationPage({ botId, id, back }: ConversationPageProps): JS
                   </span>
                 </h2>
                 <HandoverBar botId={botId} conversationId={id} handover={about.handover} onChange={reload} />
-                <Transcript botId={botId} loaded={loaded} isBusy={transcript.isBusy} loadOlder={transcript.loadOlder} />
-                {isMine(about.handover) && <Composer botId={botId} conversationId={id} onSent={reload} />}
+                <Transcript
+                  botId={botId}
+                  loaded={loaded}
+                  notes={notes}
+                  handoverId={about.handover?.id}
+                  onChange={reload}
+                  isBusy={transcript.isBusy}
+                  loadOlder={transcript.loadOlder}
+                />
+                {about.handover && (
+                  <Composer
+                    key={`${about.handover.id} ${isMine(about.handover)}`}
+                    botId={botId}
+                    conversationId={id}
+                    handover={about.handover}
+                    onSent={reload}
+                  />
+                )}
                 <p class="live quiet">
                   <i class="is-live" /> Live. The audit log has this reading.
                 </p>

@@ -51,3 +51,9 @@ async function send({ botId, conversationId, key }: ReplyOf, type: string, paylo
     idempotencyKey: key,
   })
 }
+
+/** Adds a note to a handover, for other members. @throws Failure */
+export async function sendNote(botId: string, handoverId: string, idempotencyKey: string, text: string): Promise<void> {
+  const path = `/bots/${botId}/handovers/${handoverId}/notes`
+  await ask<'createHandoverNote'>('POST', path, { body: { text }, idempotencyKey })
+}

@@ -6,20 +6,33 @@ import { useStayAtEnd } from '../parts/stay-at-end.ts'
 import { Outcome } from '../parts/status.tsx'
 import { to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
-import type { LoadedMessages, TranscriptMessage } from './messages.ts'
+import type { HandoverNote } from '../api/types.ts'
+import { contentOf, toEntries, type LoadedMessages, type TranscriptMessage } from './messages.ts'
+import { Note } from './note.tsx'
 import { Picture } from './picture.tsx'
 import { Tags } from './tags.tsx'
 
 interface TranscriptProps {
   botId: string
   loaded: LoadedMessages
+  notes: HandoverNote[]
+  /** The handover in progress. */
+  handoverId: string | undefined
+  /** Called after the deletion of a note. */
+  onChange: () => void
   isBusy: boolean
   loadOlder: () => Promise<void>
 }
 
-/** The messages of both sides, oldest first. The list follows new messages, unless the reader has scrolled up. */
-export function Transcript({ botId, loaded, isBusy, loadOlder }: TranscriptProps): JSX.Element {
-  const end = useStayAtEnd(loaded.messages[0]?.id)
+/**
+ * The messages of both sides and the notes of members, oldest first. The list follows new ones, unless the reader has
+ * scrolled up.
+ */
+export function Transcript(props: TranscriptProps): JSX.Element {
+  const { botId, loaded, notes, handoverId, onChange, isBusy, loadOlder } = props
+  const entries = toEntries(loaded, notes)
+  const last = entries.at(-1)
+  const end = useStayAtEnd(last && contentOf(last).id)
   return (
     <div class="messages" ref={end} tabIndex={0} role="log" aria-label="Messages">
       {loaded.nextToken !== undefined && (
@@ -29,13 +42,17 @@ export function Transcript({ botId, loaded, isBusy, loadOlder }: TranscriptProps
           </button>
         </p>
       )}
-      {loaded.messages.length === 0 ? (
+      {entries.length === 0 ? (
         <Empty icon="chat" title="No message yet" />
       ) : (
         <ol class="plain">
-          {loaded.messages.toReversed().map((message) => (
-            <Message key={message.id} botId={botId} message={message} />
-          ))}
+          {entries.map((entry) =>
+            entry.kind === 'message' ? (
+              <Message key={entry.message.id} botId={botId} message={entry.message} />
+            ) : (
+              <Note key={entry.note.id} botId={botId} handoverId={handoverId!} note={entry.note} onDeleted={onChange} />
+            ),
+          )}
         </ol>
       )}
     </div>
@@ -69,23 +86,31 @@ function Message({ botId, message }: { botId: string; message: TranscriptMessage
   )
 }
 
-/** The link to the event in which the message was handled or delivered, and why that failed. */
+/**
+ * The result of the event in which the message was handled or delivered: a failure for every reader, and for developers
+ * the link to the event. An event that the bot ignored was left to people, or has no hook: its page tells which.
+ */
 function Handling({ botId, message }: { botId: string; message: TranscriptMessage }): JSX.Element | null {
   const { event, direction } = message
-  if (!event || !mayChange.value) return null
+  if (!event) return null
+  const { id, status, failureReason } = event
   const failed = direction === 'incoming' ? 'The bot failed' : 'Not delivered'
+  const isRemarkable = status !== 'processed' && status !== 'ignored'
+  if (!isRemarkable && !mayChange.value) return null
   return (
     <p class="handling">
-      {event.status === 'failed' ? (
+      {status === 'failed' ? (
         <span class="reason">
-          {failed}: {event.failureReason ?? 'no reason is known'}
+          {failed}: {failureReason ?? 'no reason is known'}
         </span>
       ) : (
-        event.status !== 'processed' && <Outcome of={event.status} />
+        isRemarkable && <Outcome of={status} />
       )}{' '}
-      <a href={to('bots', botId, 'events', event.id)} aria-label={`Event of the message of ${message.createdAt}`}>
-        Event
-      </a>
+      {mayChange.value && (
+        <a href={to('bots', botId, 'events', id)} aria-label={`Event of the message of ${message.createdAt}`}>
+          Event
+        </a>
+      )}
     </p>
   )
 }

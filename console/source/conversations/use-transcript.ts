@@ -1,6 +1,8 @@
 import { useRef, useState } from 'preact/hooks'
 import type { AnswerOf } from '../../../shared/openapi/answer-of.ts'
+import { allPages } from '../api/all-pages.ts'
 import { ask, explain } from '../api/ask.ts'
+import type { HandoverNote } from '../api/types.ts'
 import { notify } from '../state/notices.ts'
 import { useResource, type Resource } from '../state/resource.ts'
 import { isMine } from './handover.ts'
@@ -11,8 +13,15 @@ const everyMilliseconds = 2500
 const everyMillisecondsOfMine = 1000
 const pageSize = 50
 
+interface Answers {
+  about: AnswerOf<'getBotConversation'>
+  loaded: LoadedMessages
+  /** The notes of the handover in progress. */
+  notes: HandoverNote[]
+}
+
 export interface OpenTranscript {
-  resource: Resource<{ about: AnswerOf<'getBotConversation'>; loaded: LoadedMessages }>
+  resource: Resource<Answers>
   /** Whether older messages are being loaded. */
   isBusy: boolean
   loadOlder: () => Promise<void>
@@ -33,9 +42,12 @@ export function useTranscript(botId: string, conversationId: string): OpenTransc
     reading.current = about.reading
     setEvery(isMine(about.handover) ? everyMillisecondsOfMine : everyMilliseconds)
     const query = { pageSize, reading: reading.current }
-    const page = await ask<'listBotConversationMessages'>('GET', `${path}/messages`, { query, abort })
+    const [page, notes] = await Promise.all([
+      ask<'listBotConversationMessages'>('GET', `${path}/messages`, { query, abort }),
+      about.handover ? loadNotes(botId, about.handover.id, abort) : [],
+    ])
     loaded.current = withNewest(loaded.current, page)
-    return { about, loaded: loaded.current }
+    return { about, loaded: loaded.current, notes }
   }
   const resource = useResource(`transcript ${path}`, load, { every })
   const loadOlder = async () => {
@@ -63,4 +75,12 @@ export function useTranscript(botId: string, conversationId: string): OpenTransc
 /** A page that is opened again shows its last answer until it has a new one. */
 function latestOf(loaded: LoadedMessages, answered: LoadedMessages): LoadedMessages {
   return loaded.messages.length > 0 ? loaded : answered
+}
+
+async function loadNotes(botId: string, handoverId: string, abort: AbortSignal): Promise<HandoverNote[]> {
+  return allPages(async (nextToken) => {
+    const path = `/bots/${botId}/handovers/${handoverId}/notes`
+    const page = await ask<'listHandoverNotes'>('GET', path, { query: { pageSize: 100, nextToken }, abort })
+    return { items: page.notes, nextToken: page.meta.nextToken }
+  })
 }

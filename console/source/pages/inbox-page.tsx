@@ -9,6 +9,7 @@ import { Time } from '../parts/time.tsx'
 import { useAnswer } from '../state/resource.ts'
 import { query, setQuery, to } from '../state/route.ts'
 import { membership } from '../state/session.ts'
+import { CannedRepliesPage } from './canned-replies-page.tsx'
 import { Page } from './page.tsx'
 
 const queues = [
@@ -22,6 +23,7 @@ const pageSize = 100
 /** The conversations of all bots in which people answer, or one of them. */
 export function InboxPage({ segments: [botId, id] }: { segments: string[] }): JSX.Element {
   const queue = queues.find(({ name }) => name === query.value.get('queue')) ?? queues[0]
+  if (botId === 'canned-replies') return <CannedRepliesPage />
   if (botId !== undefined && id !== undefined) {
     const back = { href: to('inbox') + location.search, label: 'Inbox' }
     return <ConversationPage key={id} botId={botId} id={id} back={back} />
@@ -38,7 +40,16 @@ function Queue({ queue }: { queue: (typeof queues)[number] }): JSX.Element {
     every: 3000,
   })
   return (
-    <Page title="Inbox" about="The conversations in which people answer, the one that waits longest first">
+    <Page
+      title="Inbox"
+      about="The conversations in which people answer, the one that waits longest first"
+      actions={
+        <a class="button" href={to('inbox', 'canned-replies')}>
+          <Icon name="slash" />
+          Canned replies
+        </a>
+      }
+    >
       <div class="segmented" role="group" aria-label="Queue">
         {queues.map(({ name, label }) => (
           <button key={name} type="button" aria-pressed={queue.name === name} onClick={() => setQuery({ queue: name })}>

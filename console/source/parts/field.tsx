@@ -6,6 +6,9 @@ interface FieldProps {
   name?: string
   placeholder?: string
   maxLength?: number
+  pattern?: string
+  /** The rule of the pattern, in words. */
+  title?: string
   autocomplete?: 'off'
   spellcheck?: boolean
   autoFocus?: boolean

@@ -16,6 +16,9 @@ export const workspaces = signal<Workspace[]>([])
 /** The account's own membership of the workspace; undefined until it is loaded. */
 export const membership = signal<Member | undefined>(undefined)
 
+/** Whether the attempt to load the membership has ended. Until then the account's sections are not known. */
+export const isMembershipSettled = signal(false)
+
 const roles = ['agent', 'viewer', 'developer', 'administrator', 'owner']
 
 /** Whether the account has a developer's permissions. An unknown role counts as yes: the server decides. */
@@ -28,7 +31,7 @@ export function hasRole(needed: string): boolean {
   return needed === 'agent' ? role !== 'viewer' : roles.indexOf(role) >= roles.indexOf(needed)
 }
 
-/** The section that the console opens with: agents may not read bots. */
+/** The section that the console opens with, as soon as the membership is settled: agents may not read bots. */
 export function firstSection(): string {
   return hasRole('viewer') ? 'bots' : 'inbox'
 }
@@ -47,6 +50,7 @@ export function signOut(reason = ''): void {
   localStorage.removeItem(storedAs)
   signedOutBecause.value = reason
   membership.value = undefined
+  isMembershipSettled.value = false
   workspaces.value = []
   session.value = undefined
 }
@@ -54,6 +58,7 @@ export function signOut(reason = ''): void {
 export function chooseWorkspace(workspaceId: string): void {
   if (!session.value) return
   membership.value = undefined
+  isMembershipSettled.value = false
   signIn({ ...session.value, workspaceId }, staysSignedIn())
 }
 
