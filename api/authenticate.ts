@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import {
+  authorise,
   hasRole,
   isForMembers,
   type AccountCaller,
@@ -42,6 +43,16 @@ export function identify(context: Context, headers: IncomingHttpHeaders) {
     const account = holder(token)
     return isForMembers(access) ? administrator(context, headers, account) : account
   }
+}
+
+/**
+ * The caller of an address that names a bot: a program with a token of the bot, or of a developer of its workspace.
+ * @throws ApiError `Unauthorized`, `Forbidden`
+ */
+export async function program(context: Context, headers: IncomingHttpHeaders, botId: string): Promise<BotCaller> {
+  const caller = await bot(context, { 'x-bot-id': botId }, await bearer(context, headers))
+  authorise(caller, 'program')
+  return caller
 }
 
 /**

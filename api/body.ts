@@ -14,6 +14,7 @@ const limits: [prefix: string, bytes: number][] = [
   ['/v1/chat', megabyte],
   ['/chat', megabyte],
   ['/webchat', megabyte],
+  ['/mcp', megabyte],
   ['/v1/files', megabyte],
   // Pictures are a part of the messages.
   ['/v2/cognitive', 8 * megabyte],

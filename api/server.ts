@@ -19,6 +19,7 @@ import { prepareClose, RequestsInFlight } from './graceful-close.ts'
 import { health } from './health.ts'
 import { toHttpError } from './http-error.ts'
 import { openApi } from './openapi.ts'
+import { mcp } from './mcp/mcp.ts'
 import { openOverload, type Overload } from './overload.ts'
 import { openRateLimiter, rateLimitHeaders, type RateLimiter } from './rate-limit.ts'
 import { openEventStream } from './realtime/event-stream.ts'
@@ -70,6 +71,7 @@ function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight 
   app.use(rateLimiter.handle)
   app.use(webhooks(context, overload))
   app.use('/files', files(context, overload, inFlight))
+  app.use('/mcp', mcp(context, { overload, inFlight }))
   app.use(openApi(context))
   app.use(consolePages())
   app.use(async (request, response) => {

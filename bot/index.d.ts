@@ -282,6 +282,21 @@ export type ActionsOf<Table> = {
     : never
 }
 
+/**
+ * `export const actionDefinitions: ActionDefinitions = { … }`: descriptions of the bot's own actions, by name, which
+ * clients of the bot's MCP server get.
+ */
+export type ActionDefinitions = Record<string, ActionDefinition>
+
+/** The description of an action. */
+export interface ActionDefinition {
+  title?: string
+  /** The effect of the action, and when to call it. */
+  description?: string
+  /** The JSON Schema of the input: that of an object. */
+  input?: JsonObject
+}
+
 /** `export const retry: Retry = { attempts: 3 }`: the number of attempts at an event whose hook throws. */
 export interface Retry {
   /** From 1 to 10. */

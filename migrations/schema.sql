@@ -172,6 +172,7 @@ create table bot_versions (
   layouts text,
   starts_with_conversation boolean not null default false,
   renamed_nodes jsonb,
+  action_definitions jsonb,
   constraint bot_versions_author_id_fkey FOREIGN KEY (author_id) REFERENCES accounts(id) ON DELETE SET NULL,
   constraint bot_versions_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint bot_versions_bot_id_id_key UNIQUE (bot_id, id),

@@ -62,7 +62,10 @@ const exportable = ['register', 'unregister', 'handler']
 function toDeclaration(text: string, given: BundleKind): Declaration {
   const declared = parseUntrustedJson(text)
   if (typeof declared !== 'object' || declared === null || Array.isArray(declared)) throw new TypeError('no object')
-  const { kind, hooks, actions, exports, channels, retry, flows } = declared as Record<string, Json | undefined>
+  const { kind, hooks, actions, exports, channels, retry, actionDefinitions, flows } = declared as Record<
+    string,
+    Json | undefined
+  >
   return {
     kind: given === 'sdk' && kind === 'sdk' ? 'sdk' : 'native',
     hooks: toNames(hooks),
@@ -70,6 +73,7 @@ function toDeclaration(text: string, given: BundleKind): Declaration {
     exports: toNames(exports).filter((name) => exportable.includes(name)),
     channels: toNames(channels),
     ...(retry === undefined ? {} : { retry }),
+    ...(actionDefinitions === undefined ? {} : { actionDefinitions }),
     ...(flows === undefined ? {} : { flows }),
   }
 }

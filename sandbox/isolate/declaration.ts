@@ -33,7 +33,7 @@ export function declarationOf(bot: BotExports, kind: BundleKind, flows: Flows | 
     )
   }
   if (kind === 'sdk') return sdkDeclaration(bot)
-  const { hooks, actions, channels, register, unregister, handler, retry } = bot
+  const { hooks, actions, channels, register, unregister, handler, retry, actionDefinitions } = bot
   const wrong =
     wrongGroup('hooks', hooks) ??
     wrongGroup('actions', actions) ??
@@ -54,6 +54,7 @@ export function declarationOf(bot: BotExports, kind: BundleKind, flows: Flows | 
     exports: exported,
     channels: namesIn(channels),
     retry,
+    actionDefinitions,
     flows: flows === undefined ? undefined : describeFlows(bot['flows']),
   }
   return accepted(declared)

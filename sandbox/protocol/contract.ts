@@ -333,6 +333,8 @@ export type Inspection =
       channels: string[]
       /** `exports.retry` as declared, for the caller to validate; absent when the bundle declares none. */
       retry?: Json
+      /** `exports.actionDefinitions` as declared, for the caller to validate. */
+      actionDefinitions?: Json
       /** `exports.flows` with the text of each function as an expression, for the caller to validate. */
       flows?: Json
     }

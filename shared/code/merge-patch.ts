@@ -27,7 +27,13 @@ export function mergePatch(
   change: Record<string, unknown>,
 ): Record<string, unknown> {
   const changed = merge(schema, definition, change) as Record<string, unknown>
-  if (JSON.stringify(changed).length <= longestDefinition) return changed
+  assertLength(changed)
+  return changed
+}
+
+/** @throws ApiError `LimitExceeded` when a definition is too long */
+export function assertLength(definition: object): void {
+  if (JSON.stringify(definition).length <= longestDefinition) return
   throw new ApiError('LimitExceeded', 'The definition is longer than 1 MB: shorten its schemas')
 }
 

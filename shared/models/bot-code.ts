@@ -1,4 +1,5 @@
-import { closedObject } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
+import { jsonSchema, words } from './definition.ts'
 import type { CodeKind, RetryPolicy } from './tables.ts'
 import { grantedHost } from '../config/granted-host.ts'
 import { megabyte } from '../units.ts'
@@ -40,6 +41,17 @@ export const retryPolicy = closedObject(
   { backoff: { type: 'integer', minimum: 0, maximum: 600_000, default: 1000 } },
 ) satisfies object
 
+/** The value of `export const actionDefinitions`: descriptions of the code's own actions, by name. */
+export const codeActionDefinitions = {
+  type: 'object',
+  additionalProperties: closedObject(
+    {},
+    { title: words.title, description: { type: 'string', maxLength: 2000 }, input: jsonSchema },
+  ),
+} as const
+
+export type CodeActionDefinitions = Infer<typeof codeActionDefinitions>
+
 /** The declarations that an inspection found in code. */
 export interface BotDeclaration {
   hooks: string[]
@@ -48,6 +60,7 @@ export interface BotDeclaration {
   exports: string[]
   channels: string[]
   retry?: RetryPolicy
+  actionDefinitions?: CodeActionDefinitions
 }
 
 /** The result of an inspection. */

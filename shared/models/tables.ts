@@ -2,6 +2,7 @@
 
 import type { OwnLimits } from '../config/code-limits.ts'
 import type { StoreName } from '../config/s3-settings.ts'
+import type { CodeActionDefinitions } from './bot-code.ts'
 import type { DayCounts } from './bot-day.ts'
 import type { RunRecord } from './run-record.ts'
 import type { ScriptOutcome } from './script.ts'
@@ -119,6 +120,8 @@ export interface BotVersionRow {
   hooks: string[]
   actions: string[]
   retry: RetryPolicy | null
+  /** Descriptions of the code's own actions; null when it has none. */
+  action_definitions: CodeActionDefinitions | null
   /** Set by an author to identify the version. */
   name: string | null
   description: string | null

@@ -1,6 +1,8 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { OwnLimits } from '../config/code-limits.ts'
 import { query, type Database } from './database.ts'
+import type { CodeActionDefinitions } from '../models/bot-code.ts'
+import type { BotDefinition } from '../models/bot-definition.ts'
 import type { BotRow, BotVersionRow, CodeKind, Permissions, RetryPolicy } from '../models/tables.ts'
 
 export interface NewBot {
@@ -142,6 +144,7 @@ export interface NewBotVersion {
   hooks: string[]
   actions: string[]
   retry?: RetryPolicy
+  actionDefinitions?: CodeActionDefinitions
   /** The account that uploads the version. */
   authorId: string
   /** The author's description of the version. */
@@ -167,6 +170,7 @@ export async function deployVersion(db: Database, version: NewBotVersion): Promi
     hooks: version.hooks,
     actions: version.actions,
     retry: version.retry ?? null,
+    action_definitions: version.actionDefinitions ?? null,
     author_id: version.authorId,
     description: version.description ?? null,
   })
@@ -233,6 +237,20 @@ export async function findDeployedFlow(
     { botId, flow, node: node ?? null },
   )
   return row
+}
+
+/** The own actions of a bot's deployed version, with what its code and its definition say of them. */
+export async function findOwnActions(
+  db: Database,
+  botId: string,
+): Promise<
+  | (Pick<BotVersionRow, 'kind' | 'actions' | 'action_definitions'> & { defined: BotDefinition['actions'] | null })
+  | undefined
+> {
+  return db('bots')
+    .join('bot_versions', 'bot_versions.id', 'bots.version_id')
+    .where('bots.id', botId)
+    .first('kind', 'actions', 'action_definitions', db.raw(`bots.definition -> 'actions' as defined`))
 }
 
 /** The declarations of the deployed version; undefined while no code is deployed. */

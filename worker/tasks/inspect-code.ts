@@ -8,11 +8,19 @@ import {
 import { flowsFile } from '#sandbox/compiler/esbuild.ts'
 import { refusedImport } from '#sandbox/compiler/refused-import.ts'
 import { firstPosition, positionOfName, sourceFile, type SourcePosition } from '#sandbox/compiler/source-map.ts'
+import { acceptSchemas } from '#shared/code/accept-schema.ts'
+import { assertLength } from '#shared/code/merge-patch.ts'
 import { publishOutcome } from '#shared/signals/after-commit.ts'
 import { ApiError, isUnstorable } from '#shared/errors.ts'
 import { checkFlows, InvalidFlowsError } from '#shared/flows/check-flows.ts'
 import { writeFlowScript, type FlowScript } from '#shared/flows/flow-script.ts'
-import { retryPolicy, type CompiledCode, type InspectionOutcome } from '#shared/models/bot-code.ts'
+import {
+  codeActionDefinitions,
+  retryPolicy,
+  type CodeActionDefinitions,
+  type CompiledCode,
+  type InspectionOutcome,
+} from '#shared/models/bot-code.ts'
 import { limitHint } from '#shared/config/code-limits.ts'
 import { InterruptedError } from '#shared/queue/queue.ts'
 import { compile, describeErrors } from '#shared/schema.ts'
@@ -26,6 +34,7 @@ import { limitsOf } from '../execution/limits.ts'
 import type { WorkerContext } from '../context.ts'
 
 const isRetryPolicy = compile(retryPolicy, 'body')
+const isActionDefinitions = compile(codeActionDefinitions, 'body')
 
 type Upload = NonNullable<Awaited<ReturnType<typeof findInspection>>>
 type Refused = Extract<InspectionOutcome, { status: 'refused' }>
@@ -183,14 +192,36 @@ async function toResult(
     const problem = hook ? error.message : `${error.name}: ${error.message}`
     return { outcome: refusal(problem + limitHint(reason, error.name), at) }
   }
-  const { kind: _kind, retry, flows: exported, ...declared } = inspection
+  const { kind: _kind, retry, actionDefinitions, flows: exported, ...named } = inspection
   if (exported !== undefined) checkFlows(exported)
   const hasFlowsInCode = exported !== undefined
   const flows = given ?? (exported === undefined ? null : JSON.stringify(exported))
   const code = { kind, script: script.code, sourceMap: script.sourceMap, files: toJson(files), flows, hasFlowsInCode }
+  const problem = problemOfDefinitions(actionDefinitions, named.actions)
+  if (problem !== undefined) return { outcome: refusal(problem, positionOfName(source, 'actionDefinitions')) }
+  const declared = {
+    ...named,
+    ...(actionDefinitions && { actionDefinitions: actionDefinitions as CodeActionDefinitions }),
+  }
   if (retry === undefined) return { outcome: declared, code }
   if (isRetryPolicy(retry)) return { outcome: { ...declared, retry }, code }
   return { outcome: refusal(`retry: ${describeErrors(isRetryPolicy)}`, positionOfName(source, 'retry')) }
+}
+
+/** @param actions names of the exported actions */
+function problemOfDefinitions(definitions: unknown, actions: string[]): string | undefined {
+  if (definitions === undefined) return undefined
+  if (!isActionDefinitions(definitions)) return `actionDefinitions: ${describeErrors(isActionDefinitions)}`
+  const unknown = Object.keys(definitions).find((name) => !actions.includes(name))
+  if (unknown !== undefined) return `actionDefinitions: there is no action '${unknown}' in exports.actions`
+  try {
+    assertLength(definitions)
+    acceptSchemas(codeActionDefinitions, definitions)
+    return undefined
+  } catch (error) {
+    if (error instanceof ApiError) return `actionDefinitions: ${error.message}`
+    throw error
+  }
 }
 
 function toJson(files: Compiled['files']): string | null {
