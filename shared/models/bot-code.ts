@@ -1,5 +1,5 @@
-import { closedObject, type Infer } from '../schema.ts'
-import { jsonSchema, words } from './definition.ts'
+import { closedObject } from '../schema.ts'
+import type { CodeActionDefinitions } from './code-action-definitions.ts'
 import type { CodeKind, RetryPolicy } from './tables.ts'
 import { grantedHost } from '../config/granted-host.ts'
 import { megabyte } from '../units.ts'
@@ -40,17 +40,6 @@ export const retryPolicy = closedObject(
   { attempts: { type: 'integer', minimum: 1, maximum: 10 } },
   { backoff: { type: 'integer', minimum: 0, maximum: 600_000, default: 1000 } },
 ) satisfies object
-
-/** The value of `export const actionDefinitions`: descriptions of the code's own actions, by name. */
-export const codeActionDefinitions = {
-  type: 'object',
-  additionalProperties: closedObject(
-    {},
-    { title: words.title, description: { type: 'string', maxLength: 2000 }, input: jsonSchema },
-  ),
-} as const
-
-export type CodeActionDefinitions = Infer<typeof codeActionDefinitions>
 
 /** The declarations that an inspection found in code. */
 export interface BotDeclaration {

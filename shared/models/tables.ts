@@ -2,7 +2,7 @@
 
 import type { OwnLimits } from '../config/code-limits.ts'
 import type { StoreName } from '../config/s3-settings.ts'
-import type { CodeActionDefinitions } from './bot-code.ts'
+import type { CodeActionDefinitions } from './code-action-definitions.ts'
 import type { DayCounts } from './bot-day.ts'
 import type { RunRecord } from './run-record.ts'
 import type { ScriptOutcome } from './script.ts'

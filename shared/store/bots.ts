@@ -1,7 +1,7 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { OwnLimits } from '../config/code-limits.ts'
 import { query, type Database } from './database.ts'
-import type { CodeActionDefinitions } from '../models/bot-code.ts'
+import type { CodeActionDefinitions } from '../models/code-action-definitions.ts'
 import type { BotDefinition } from '../models/bot-definition.ts'
 import type { BotRow, BotVersionRow, CodeKind, Permissions, RetryPolicy } from '../models/tables.ts'
 

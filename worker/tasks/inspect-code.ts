@@ -14,13 +14,8 @@ import { publishOutcome } from '#shared/signals/after-commit.ts'
 import { ApiError, isUnstorable } from '#shared/errors.ts'
 import { checkFlows, InvalidFlowsError } from '#shared/flows/check-flows.ts'
 import { writeFlowScript, type FlowScript } from '#shared/flows/flow-script.ts'
-import {
-  codeActionDefinitions,
-  retryPolicy,
-  type CodeActionDefinitions,
-  type CompiledCode,
-  type InspectionOutcome,
-} from '#shared/models/bot-code.ts'
+import { retryPolicy, type CompiledCode, type InspectionOutcome } from '#shared/models/bot-code.ts'
+import { codeActionDefinitions, type CodeActionDefinitions } from '#shared/models/code-action-definitions.ts'
 import { limitHint } from '#shared/config/code-limits.ts'
 import { InterruptedError } from '#shared/queue/queue.ts'
 import { compile, describeErrors } from '#shared/schema.ts'
