@@ -43,6 +43,7 @@ import * as roleAgent from './063_role_agent.ts'
 import * as notesAndCannedReplies from './066_notes_and_canned_replies.ts'
 import * as inbox from './067_inbox.ts'
 import * as sourcesOfSessions from './068_sources_of_sessions.ts'
+import * as inboxOfMembers from './071_inbox_of_members.ts'
 import * as actionDefinitions from './080_action_definitions.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
@@ -88,6 +89,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '066_notes_and_canned_replies': notesAndCannedReplies,
   '067_inbox': inbox,
   '068_sources_of_sessions': sourcesOfSessions,
+  '071_inbox_of_members': inboxOfMembers,
   '080_action_definitions': actionDefinitions,
 }
 

@@ -446,6 +446,17 @@ CREATE INDEX handover_notes_of_account ON public.handover_notes USING btree (acc
 
 CREATE INDEX handover_notes_of_handover ON public.handover_notes USING btree (handover_id, created_at DESC, id DESC);
 
+create table handover_reads (
+  handover_id text not null,
+  account_id text not null,
+  read_at timestamp(3) with time zone not null,
+  constraint handover_reads_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  constraint handover_reads_handover_id_fkey FOREIGN KEY (handover_id) REFERENCES handovers(id) ON DELETE CASCADE,
+  constraint handover_reads_pkey PRIMARY KEY (handover_id, account_id)
+);
+
+CREATE INDEX handover_reads_of_account ON public.handover_reads USING btree (account_id);
+
 create table handovers (
   id text not null,
   bot_id text not null,
@@ -662,19 +673,28 @@ CREATE INDEX member_messages_of_account ON public.member_messages USING btree (a
 
 CREATE INDEX member_messages_of_handover ON public.member_messages USING btree (handover_id);
 
+create table member_presences (
+  workspace_id text not null,
+  account_id text not null,
+  is_away boolean not null default false,
+  present_until timestamp(3) with time zone not null,
+  constraint member_presences_pkey PRIMARY KEY (workspace_id, account_id),
+  constraint member_presences_workspace_id_account_id_fkey FOREIGN KEY (workspace_id, account_id) REFERENCES members(workspace_id, account_id) ON DELETE CASCADE
+);
+
 create table member_users (
   installation_id text not null,
-  account_id text not null,
+  account_id text,
   user_id text not null,
-  constraint member_users_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  constraint member_users_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE SET NULL,
   constraint member_users_installation_id_fkey FOREIGN KEY (installation_id) REFERENCES installations(id) ON DELETE CASCADE,
-  constraint member_users_pkey PRIMARY KEY (installation_id, account_id),
+  constraint member_users_pkey PRIMARY KEY (user_id),
   constraint member_users_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 
 CREATE INDEX member_users_of_account ON public.member_users USING btree (account_id);
 
-CREATE INDEX member_users_of_user ON public.member_users USING btree (user_id);
+CREATE UNIQUE INDEX member_users_of_member ON public.member_users USING btree (installation_id, account_id);
 
 create table members (
   workspace_id text not null,

@@ -37,6 +37,16 @@ export function signFileAddress(secret: string, address: string): string {
 }
 
 /**
+ * The signature of a reading and of what it searches for, in base64url. Only the platform can compute it.
+ *
+ * @param secret the platform's own secret
+ * @param searched the id of the reading's record, and the values of the filters
+ */
+export function signReading(secret: string, searched: string): string {
+  return createHmac('sha256', derive(secret, 'readings')).update(searched).digest('base64url')
+}
+
+/**
  * The signature of the claims in a key of tunnels, in base64url. Only the platform can compute it.
  *
  * @param secret the platform's own secret

@@ -1,12 +1,13 @@
 import { Option, type Command } from 'commander'
 import type { AnswerOf } from '#shared/openapi/answer-of.ts'
-import { handoverStatuses } from '#shared/models/tables.ts'
+import { handoverFilter, maxUnread } from '#shared/models/handover.ts'
 import { botIdOf } from '../find-bot.ts'
 import { localTime, table } from '../output.ts'
 import { readCount } from '../read-count.ts'
 import { toolsOf } from '../tools.ts'
 
 type Handover = AnswerOf<'listHandovers'>['handovers'][number]
+type HandoverOfBot = AnswerOf<'listWorkspaceHandovers'>['handovers'][number]
 
 export function addHandoversCommand(program: Command): void {
   const handovers = program
@@ -23,39 +24,58 @@ export function addHandoversCommand(program: Command): void {
 const botArgument = ['<bot>', 'the bot’s id or name; agents name its id'] as const
 const conversationArgument = ['<conversation>', 'the conversation’s id'] as const
 
+interface ListOptions {
+  status: string
+  search?: string
+  lines: string
+}
+
 function addList(handovers: Command): void {
   handovers
     .command('list')
-    .argument(...botArgument)
-    .description('Lists the handovers of a bot, the newest first.')
-    .addOption(new Option('--status <status>', 'only those').choices(['open', ...handoverStatuses]).default('open'))
+    .argument('[bot]', 'the bot’s id or name; agents name its id. Without it, all bots of the workspace')
+    .description('Lists the handovers of a bot, or of all; those in progress of all bots with the oldest first.')
+    .addOption(new Option('--status <status>', 'only those').choices(handoverFilter.status.enum).default('open'))
+    .option(
+      '--search <text>',
+      'only those with this text in the title, the description or the user’s name, or of this id',
+    )
     .option('-n, --lines <number>', 'the number of handovers', '20')
-    .addHelpText('after', '\nExample:\n  $ isobot handovers list greeter --status resolved\n')
-    .action(async (idOrName: string, { status, lines }: { status: string; lines: string }, command: Command) => {
+    .addHelpText('after', '\nExample:\n  $ isobot handovers list greeter --status all --search refund\n')
+    .action(async (idOrName: string | undefined, { status, search, lines }: ListOptions, command: Command) => {
       const { output, connect } = toolsOf(command)
       const limit = readCount(lines)
       const connection = await connect()
+      const query = { status, ...(search !== undefined && { text: search }) }
+      if (idOrName === undefined) {
+        const listed = connection.list<HandoverOfBot>('/v1/admin/handovers', 'handovers', { query, limit })
+        const found = await output.during('Listing', Array.fromAsync(listed))
+        return output.result({ handovers: found }, () => formatAll(found))
+      }
       const botId = await botIdOf(connection, idOrName)
-      const listed = connection.list<Handover>(`/v1/admin/bots/${botId}/handovers`, 'handovers', {
-        query: { status },
-        limit,
-      })
+      const listed = connection.list<Handover>(`/v1/admin/bots/${botId}/handovers`, 'handovers', { query, limit })
       const found = await output.during('Listing', Array.fromAsync(listed))
-      output.result({ botId, handovers: found }, () => (found.length === 0 ? 'There are none' : format(found)))
+      output.result({ botId, handovers: found }, () => format(found))
     })
 }
 
+const nothing = 'There are none'
+const headings = ['CREATED', 'ID', 'CONVERSATION', 'STATUS', 'UNREAD', 'USER', 'MEMBER', 'TITLE']
+
 function format(handovers: readonly Handover[]): string {
-  const rows = handovers.map(({ createdAt, id, conversationId, status, user, member, title }) => [
-    localTime(createdAt),
-    id,
-    conversationId,
-    status,
-    user?.name ?? user?.id ?? '',
-    member?.name ?? '',
-    title ?? '',
-  ])
-  return table(['CREATED', 'ID', 'CONVERSATION', 'STATUS', 'USER', 'MEMBER', 'TITLE'], rows)
+  return handovers.length === 0 ? nothing : table(headings, handovers.map(toRow))
+}
+
+function formatAll(handovers: readonly HandoverOfBot[]): string {
+  if (handovers.length === 0) return nothing
+  const rows = handovers.map(({ bot, handover }) => [bot.id, ...toRow(handover)])
+  return table(['BOT', ...headings], rows)
+}
+
+function toRow({ createdAt, id, conversationId, status, unreadCount, user, member, title }: Handover): string[] {
+  const unread = unreadCount === maxUnread ? `${maxUnread}+` : String(unreadCount)
+  const names = [user?.name ?? user?.id ?? '', member?.name ?? '', title ?? '']
+  return [localTime(createdAt), id, conversationId, status, unread, ...names]
 }
 
 function addTake(handovers: Command): void {

@@ -10,38 +10,81 @@ export const handoverDescription = { type: 'string', minLength: 1, maxLength: 20
 /** Upper bound of the time until a handover ends by itself: 30 days. */
 export const maxHandoverSeconds = 30 * 24 * 3600
 
+/** Upper bound of the unread messages that a list counts for each handover. */
+export const maxUnread = 99
+
+const requiredFields = {
+  id: { type: 'string' },
+  conversationId: { type: 'string' },
+  status: {
+    enum: handoverStatuses,
+    description: '`pending`: no member answers yet; `assigned`: a member does; `resolved` and `expired`: it has ended.',
+  },
+  requestedBy: {
+    enum: ['bot', 'member', 'integration'],
+    description: '`integration`: begun through the inbox, where a plugin of the bot copies the messages.',
+  },
+  integration: { type: 'string', description: 'The integration of the conversation.' },
+  channel: { type: 'string' },
+  createdAt: time,
+} as const
+
+const optionalFields = {
+  title: handoverTitle,
+  description: handoverDescription,
+  member: closedObject(
+    { id: { type: 'string', description: 'The member’s account.' }, name: { type: 'string' } },
+    { pictureUrl: { type: 'string' } },
+  ),
+  user: closedObject({ id: { type: 'string' } }, { name: { type: 'string' } }),
+  assignedAt: time,
+  firstReplyAt: time,
+  expiresAt: { ...time, description: 'The time at which it ends by itself.' },
+  endedAt: time,
+} as const
+
 /** A handover, as operations show it. */
-export const handover = closedObject(
+export const handover = closedObject(requiredFields, optionalFields)
+
+/** A handover in a list of a member's. */
+export const listedHandover = closedObject(
   {
-    id: { type: 'string' },
-    conversationId: { type: 'string' },
-    status: {
-      enum: handoverStatuses,
-      description:
-        '`pending`: no member answers yet; `assigned`: a member does; `resolved` and `expired`: it has ended.',
+    ...requiredFields,
+    unreadCount: {
+      type: 'integer',
+      description: `Messages of the user in this handover that the caller has not read; at most ${maxUnread} are counted, and 0 once it has ended.`,
     },
-    requestedBy: {
-      enum: ['bot', 'member', 'integration'],
-      description: '`integration`: begun through the inbox, where a plugin of the bot copies the messages.',
-    },
-    integration: { type: 'string', description: 'The integration of the conversation.' },
-    channel: { type: 'string' },
-    createdAt: time,
   },
-  {
-    title: handoverTitle,
-    description: handoverDescription,
-    member: closedObject(
-      { id: { type: 'string', description: 'The member’s account.' }, name: { type: 'string' } },
-      { pictureUrl: { type: 'string' } },
-    ),
-    user: closedObject({ id: { type: 'string' } }, { name: { type: 'string' } }),
-    assignedAt: time,
-    firstReplyAt: time,
-    expiresAt: { ...time, description: 'The time at which it ends by itself.' },
-    endedAt: time,
-  },
+  optionalFields,
 )
+
+const words = { type: 'string', minLength: 1, maxLength: 200 } as const
+
+/** The input fields by which lists of handovers are filtered. */
+export const handoverFilter = {
+  status: {
+    enum: ['open', ...handoverStatuses, 'ended', 'all'],
+    description: '`open`: those that are pending or assigned; `ended`: those that are resolved or expired.',
+  },
+  memberId: { type: 'string', description: 'The account of the member who answers, or answered last.' },
+  text: {
+    ...words,
+    description:
+      'Only those whose title or description, or the name of whose user, has this text, in any case; or whose id, ' +
+      'conversation or user it is.',
+  },
+  timeStart: { type: 'string', format: 'date-time', description: 'Only those begun at this time or later.' },
+  timeEnd: { type: 'string', format: 'date-time', description: 'Only those begun at this time or earlier.' },
+} as const
+
+/** The filters of a list of handovers. */
+export interface HandoverQuery {
+  status: (typeof handoverFilter)['status']['enum'][number]
+  memberId?: string | undefined
+  text?: string | undefined
+  timeStart?: string | undefined
+  timeEnd?: string | undefined
+}
 
 export type Handover = Infer<typeof handover>
 
@@ -55,6 +98,15 @@ export interface HandoverView extends HandoverRow {
   channel: string
   /** Whether the run that has begun it has not ended. */
   is_beginning: boolean
+}
+
+/** A handover in a list, with the number of messages that a member has not read. */
+export interface ListedHandoverView extends HandoverView {
+  unread_count: number
+}
+
+export function toListedHandover(row: ListedHandoverView): Infer<typeof listedHandover> {
+  return { ...toHandover(row), unreadCount: row.unread_count }
 }
 
 export function toHandover(row: HandoverView): Handover {

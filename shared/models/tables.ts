@@ -382,7 +382,8 @@ export interface CannedReplyRow {
 /** The user of a built-in chat as whom a member answers. */
 export interface MemberUserRow {
   installation_id: string
-  account_id: string
+  /** Null after the deletion of the account. */
+  account_id: string | null
   user_id: string
 }
 

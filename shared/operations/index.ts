@@ -89,6 +89,7 @@ export { callAction as runtimeCallAction } from './runtime/callAction.ts'
 export { configureIntegration } from './runtime/configureIntegration.ts'
 
 export { listHandovers } from './admin/listHandovers.ts'
+export { markHandoverRead } from './admin/markHandoverRead.ts'
 export { listWorkspaceHandovers } from './admin/listWorkspaceHandovers.ts'
 export { takeOverConversation } from './admin/takeOverConversation.ts'
 export { assignHandover } from './admin/assignHandover.ts'

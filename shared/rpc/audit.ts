@@ -3,6 +3,7 @@ import { isForMembers } from './caller.ts'
 import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { signReading } from '../secrets.ts'
 import { beginRecord, endRecord, deleteRecord, hasReading } from '../store/audit.ts'
 
 /** The parts of an operation's declaration that decide whether and how it is recorded. */
@@ -79,8 +80,8 @@ const continuing = ['reading', 'nextToken', 'pageSize']
 /**
  * Reads what others said and records who read it, once for each opening: the answer names the record in `reading`, and
  * a request that repeats it, for the next page or for news, is part of the same reading. The record must be the caller's,
- * of the same resource and with fields of the same names. The values of the fields are not compared: a search for one text
- * can continue as a search for another.
+ * of the same resource and with fields of the same names. A search for other values is another reading: `reading` is signed
+ * for them, since the record does not keep what was searched for.
  */
 export async function recordedReading<Output extends object>(
   context: Context & { caller: Caller },
@@ -90,15 +91,23 @@ export async function recordedReading<Output extends object>(
 ): Promise<Output> {
   const { reading, ...others } = given as { reading?: string }
   const asked = Object.fromEntries(Object.entries(others).filter(([name]) => !continuing.includes(name)))
+  const subject = subjectOf(operation, asked)
+  const nameOf = (id: string) => (subject.fields === '' ? id : `${id}.${signSearch(context, id, asked)}`)
   const caller = personOf(context.caller)
-  if (reading !== undefined && caller) {
+  const [presentId = ''] = reading?.split('.') ?? []
+  if (reading !== undefined && reading === nameOf(presentId) && caller) {
     const since = new Date(Date.now() - maxReadingMilliseconds)
     const { accountId, workspaceId } = caller
-    const known = { id: reading, accountId, workspaceId, since, ...subjectOf(operation, asked) }
+    const known = { id: presentId, accountId, workspaceId, since, ...subject }
     if (await hasReading(context.db, known)) return { ...(await act()), reading }
   }
   const id = newId('audit')
-  return { ...(await recorded(context, operation, asked, act, id)), reading: id }
+  return { ...(await recorded(context, operation, asked, act, id)), reading: nameOf(id) }
+}
+
+function signSearch({ config }: Context, id: string, asked: Record<string, unknown>): string {
+  const values = Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return signReading(config.secret, JSON.stringify([id, values]))
 }
 
 /** The resource of a request, which is the last parameter of its path, and the other fields that it has. */

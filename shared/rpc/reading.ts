@@ -9,5 +9,8 @@ export const readingInput = {
 
 /** The output field of operations that record readings; the platform sets it. */
 export const readingOutput = {
-  reading: { type: 'string', description: 'The id of the audit record of this reading.' },
+  reading: {
+    type: 'string',
+    description: 'The id of the audit record of this reading, signed for the filters where there are any.',
+  },
 } as const

@@ -4,10 +4,9 @@ import { isConverse } from '../models/converse.ts'
 import { actionTriggered, handoverEnded, inboxStopped } from '../models/event.ts'
 import type { HandoverView } from '../models/handover.ts'
 import { rolesIncluding } from '../models/member.ts'
-import type { ConversationRow, EventRow, HandoverRow, HandoverStatus } from '../models/tables.ts'
+import type { ConversationRow, EventRow, HandoverRow, MemberMessageRow } from '../models/tables.ts'
 import { query, type Database } from './database.ts'
 import { insertConversationEvent } from './events.ts'
-import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { Due } from './scheduled-events.ts'
 
 /**
@@ -175,7 +174,8 @@ async function insertEnd(
   return event
 }
 
-const view = `select handovers.*, not ${isPrepared} as is_beginning, accounts.name as account_name, accounts.picture_url as account_picture_url,
+/** SQL for handovers with the names of their members and their users. */
+export const handoverView = `select handovers.*, not ${isPrepared} as is_beginning, accounts.name as account_name, accounts.picture_url as account_picture_url,
   conversations.owner_id as user_id, users.name as user_name, installations.integration, conversations.channel
   from handovers join conversations on conversations.id = conversation_id
   join installations on installations.id = conversations.installation_id
@@ -183,10 +183,14 @@ const view = `select handovers.*, not ${isPrepared} as is_beginning, accounts.na
 
 /** A handover of a bot, with the names of its member and its user. */
 export async function findHandover(db: Database, botId: string, id: string): Promise<HandoverView | undefined> {
-  const [row] = await query<HandoverView>(db, `${view} where handovers.id = :id and handovers.bot_id = :botId`, {
-    botId,
-    id,
-  })
+  const [row] = await query<HandoverView>(
+    db,
+    `${handoverView} where handovers.id = :id and handovers.bot_id = :botId`,
+    {
+      botId,
+      id,
+    },
+  )
   return row
 }
 
@@ -203,73 +207,10 @@ export async function findHandoverInProgress(
 ): Promise<HandoverView | undefined> {
   const [row] = await query<HandoverView>(
     db,
-    `${view} where handovers.conversation_id = :conversationId and handovers.bot_id = :botId and ended_at is null`,
+    `${handoverView} where handovers.conversation_id = :conversationId and handovers.bot_id = :botId and ended_at is null`,
     { botId, conversationId },
   )
   return row
-}
-
-/** One page of a bot's handovers, newest first. */
-export async function pageOfHandovers(
-  db: Database,
-  {
-    botId,
-    statuses,
-    accountId,
-  }: { botId: string; statuses?: readonly HandoverStatus[]; accountId?: string | undefined },
-  request: PageRequest,
-): Promise<Page<HandoverView>> {
-  const rows: Pick<HandoverRow, 'id' | 'created_at'>[] = await db('handovers')
-    .select('id', 'created_at')
-    .where({ bot_id: botId, ...(accountId !== undefined && { account_id: accountId }) })
-    .modify((builder) => {
-      if (statuses) void builder.whereIn('status', statuses)
-      // The open ones have an index, for there may be many that have ended.
-      if (statuses?.every((status) => status === 'pending' || status === 'assigned')) void builder.whereNull('ended_at')
-      page(builder, request)
-    })
-  const found = toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
-  return { ...found, rows: await viewsOf(db, found.rows) }
-}
-
-/** One page of the handovers in progress in the bots of a workspace, oldest first. */
-export async function pageOfOpenHandovers(
-  db: Database,
-  {
-    workspaceId,
-    status,
-    accountId,
-  }: { workspaceId: string; status?: HandoverStatus | undefined; accountId?: string | undefined },
-  paging: PageRequest,
-): Promise<Page<HandoverView & { bot_name: string }>> {
-  const request = { ...paging, ascending: true }
-  // Each bot's first rows come from its index; the open ones of a whole workspace would have to be sorted.
-  const ofBot = db('handovers')
-    .select('id', 'created_at')
-    .whereNull('ended_at')
-    .whereRaw('bot_id = bots.id')
-    .modify((builder) => {
-      if (status) void builder.where({ status })
-      if (accountId !== undefined) void builder.where({ account_id: accountId })
-      page(builder, request)
-    })
-  const rows: (Pick<HandoverRow, 'id' | 'created_at'> & { bot_name: string })[] = await db('bots')
-    .crossJoin(db.raw('lateral (?) as handover', [ofBot]))
-    .select('handover.id', 'handover.created_at', 'bots.name as bot_name')
-    .where({ workspace_id: workspaceId })
-    .modify((builder) => page(builder, request, 'handover.created_at', 'handover.id'))
-  const found = toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
-  const names = new Map(found.rows.map((row) => [row.id, row.bot_name]))
-  const views = await viewsOf(db, found.rows)
-  return { ...found, rows: views.map((row) => ({ ...row, bot_name: names.get(row.id)! })) }
-}
-
-/** The given handovers with the names of their members and users, in their order. */
-async function viewsOf(db: Database, rows: Pick<HandoverRow, 'id'>[]): Promise<HandoverView[]> {
-  const ids = rows.map(({ id }) => id)
-  const views = await query<HandoverView>(db, `${view} where handovers.id = any(:ids)`, { ids })
-  const byId = new Map(views.map((row) => [row.id, row]))
-  return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
 /**
@@ -310,11 +251,22 @@ export async function recordReply(
   return rows.length === 1
 }
 
+/** Stores which member wrote a message, who has thereby read all before it. */
 export async function insertMemberMessage(
   transaction: Database,
-  row: { message_id: string; handover_id: string; account_id: string; name: string },
+  row: Pick<MemberMessageRow, 'message_id' | 'handover_id' | 'name'> & { account_id: string },
 ): Promise<void> {
-  await transaction('member_messages').insert(row)
+  await query(
+    transaction,
+    `with written as (
+       insert into member_messages (message_id, handover_id, account_id, name)
+       values (:message_id, :handover_id, :account_id, :name)
+     )
+     insert into handover_reads as present (handover_id, account_id, read_at)
+     select :handover_id, :account_id, created_at from messages where id = :message_id
+     on conflict (handover_id, account_id) do update set read_at = greatest(present.read_at, excluded.read_at)`,
+    row,
+  )
 }
 
 /** Makes the handovers pending that an account answers in bots of a workspace, or in all bots. */

@@ -73,7 +73,13 @@ test('an agent lists handovers, takes one, answers and hands back', async () => 
   const run = (...given: string[]) => isobot.run(['handovers', ...given], { environment })
   const { stdout: list } = await run('list', bot.id)
   const [, id] = /(handover_\w+)/.exec(list) ?? []
-  expect(list).toMatch(new RegExp(`${handed} +pending .* Refund\n`))
+  expect(list).toMatch(new RegExp(`${handed} +pending +0 .* Refund\n`))
+  expect((await run('list')).stdout).toContain(`${bot.id}  `)
+  expect((await run('list', bot.id, '--status', 'all', '--search', 'REFUND')).stdout).toContain(id)
+  expect(await run('list', bot.id, '--status', 'all', '--search', 'parcel')).toMatchObject({
+    code: 0,
+    stdout: 'There are none\n',
+  })
   expect(await run('take', bot.id, own)).toMatchObject({ code: 1, stdout: '' })
   expect(await run('take', bot.id, handed)).toMatchObject({
     code: 0,

@@ -34,6 +34,7 @@ export interface OpenTranscript {
 export function useTranscript(botId: string, conversationId: string): OpenTranscript {
   const path = `/bots/${botId}/conversations/${encodeURIComponent(conversationId)}`
   const reading = useRef<string>(undefined)
+  const readingOfNotes = useRef<string>(undefined)
   const loaded = useRef<LoadedMessages>({ messages: [] })
   const [isBusy, setIsBusy] = useState(false)
   const [every, setEvery] = useState(everyMilliseconds)
@@ -44,7 +45,7 @@ export function useTranscript(botId: string, conversationId: string): OpenTransc
     const query = { pageSize, reading: reading.current }
     const [page, notes] = await Promise.all([
       ask<'listBotConversationMessages'>('GET', `${path}/messages`, { query, abort }),
-      about.handover ? loadNotes(botId, about.handover.id, abort) : [],
+      about.handover ? loadNotes(`/bots/${botId}/handovers/${about.handover.id}/notes`, readingOfNotes, abort) : [],
     ])
     loaded.current = withNewest(loaded.current, page)
     return { about, loaded: loaded.current, notes }
@@ -77,10 +78,16 @@ function latestOf(loaded: LoadedMessages, answered: LoadedMessages): LoadedMessa
   return loaded.messages.length > 0 ? loaded : answered
 }
 
-async function loadNotes(botId: string, handoverId: string, abort: AbortSignal): Promise<HandoverNote[]> {
+/** @param reading the audit log's name of this reading, which the first answer gives */
+async function loadNotes(
+  path: string,
+  reading: { current: string | undefined },
+  abort: AbortSignal,
+): Promise<HandoverNote[]> {
   return allPages(async (nextToken) => {
-    const path = `/bots/${botId}/handovers/${handoverId}/notes`
-    const page = await ask<'listHandoverNotes'>('GET', path, { query: { pageSize: 100, nextToken }, abort })
+    const query = { pageSize: 100, nextToken, reading: reading.current }
+    const page = await ask<'listHandoverNotes'>('GET', path, { query, abort })
+    if (page.reading !== undefined) reading.current = page.reading
     return { items: page.notes, nextToken: page.meta.nextToken }
   })
 }

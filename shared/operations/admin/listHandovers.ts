@@ -1,8 +1,7 @@
 import { closedObject } from '../../schema.ts'
-import { handover, toHandover } from '../../models/handover.ts'
-import { handoverStatuses } from '../../models/tables.ts'
+import { handoverFilter, listedHandover, toListedHandover } from '../../models/handover.ts'
 import { operation } from '../../rpc/operation.ts'
-import { pageOfHandovers } from '../../store/handovers.ts'
+import { pageOfHandovers } from '../../store/handover-lists.ts'
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { findOwnBot } from './find-version.ts'
 
@@ -13,25 +12,14 @@ export const listHandovers = operation({
   path: '/v1/admin/bots/{botId}/handovers',
   access: 'agent',
   stability: 'experimental',
-  errors: ['ResourceNotFound'],
-  input: closedObject(
-    { botId: { type: 'string' } },
-    {
-      ...pageInput,
-      status: {
-        enum: [...handoverStatuses, 'open'],
-        description: '`open`: those that are pending or assigned.',
-      },
-      memberId: { type: 'string', description: 'The account of the member who answers.' },
-    },
-  ),
-  output: closedObject({ handovers: { type: 'array', items: handover }, meta: pageMeta }),
+  errors: ['ResourceNotFound', 'LimitExceeded'],
+  input: closedObject({ botId: { type: 'string' } }, { ...pageInput, ...handoverFilter }),
+  output: closedObject({ handovers: { type: 'array', items: listedHandover }, meta: pageMeta }),
 
-  async handle(context, { botId, status, memberId, ...paging }) {
+  async handle(context, { botId, ...input }) {
     await findOwnBot(context, botId)
-    const statuses = status === 'open' ? (['pending', 'assigned'] as const) : status && [status]
-    const where = { botId, accountId: memberId, ...(statuses && { statuses }) }
-    const page = await pageOfHandovers(context.db, where, pageRequest(paging))
-    return { handovers: page.rows.map(toHandover), meta: toMeta(page) }
+    const search = { status: 'all' as const, ...input, botId, reader: context.caller.accountId }
+    const found = await pageOfHandovers(context.db, search, pageRequest(input))
+    return { handovers: found.rows.map(toListedHandover), meta: toMeta(found) }
   },
 })

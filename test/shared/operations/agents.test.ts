@@ -100,6 +100,7 @@ test('an agent is refused all other operations of a workspace, and may not act a
     'listHandovers',
     'listWorkspaceHandovers',
     'listWorkspaceMembers',
+    'markHandoverRead',
     'replyInConversation',
     'resolveHandover',
     'takeOverConversation',
@@ -154,6 +155,10 @@ test('members write notes about a handover, and delete their own', async () => {
   const stranger = await createMember(platform, 'owner')
   expect((await ask(stranger, 'GET', notes)).status).toBe(404)
   expect((await write(stranger, 'hello')).status).toBe(404)
+  const { reading } = (await ask(ada!, 'GET', notes)).body
+  await ask(ada!, 'GET', `${notes}?reading=${reading}`)
+  const readings = { operation: 'listHandoverNotes', resource_id: handoverId }
+  expect(await platform.context.db('audit_records').where(readings)).toHaveLength(2)
   expect(await replies(platform, handed)).toEqual([])
   const another = await open()
   expect((await another.ask(ada!, 'GET', notes)).status).toBe(404)

@@ -158,6 +158,8 @@ test('transcripts and lists have the member who wrote a message, also when the a
   expect(participants.map(({ isMember }: { isMember: boolean }) => isMember)).toEqual([false, true])
   await platform.context.db('accounts').where({ id }).delete()
   expect(await author()).toMatchObject({ kind: 'member', name: 'Ada' })
+  const { participants: remaining } = (await asMember({}, 'GET', here)).body
+  expect(remaining).toMatchObject([{ isMember: false }, { isMember: true, name: 'Ada' }])
 })
 
 test('of members who take a conversation at once, one gets it, and the others may not write', async () => {
@@ -304,6 +306,89 @@ test('pages of the handovers of all bots have each of them once, the oldest firs
     next = `&nextToken=${encodeURIComponent(body.meta.nextToken)}`
   }
   expect(found).toEqual(begun)
+})
+
+test('lists count the messages of the user that each member has not read', async () => {
+  const { botId, user, conversationId, asMember } = await open()
+  const [ada, eve] = await Promise.all([1, 2].map(() => createMember(platform, 'agent', platform.workspaceId)))
+  await user.send(conversationId, 'before')
+  await endedEvents(platform, botId, 1)
+  await platform.ask('POST', `/v1/chat/conversations/${conversationId}/handover`, {}, { 'x-bot-id': botId })
+  const here = `/conversations/${conversationId}`
+  const unread = async (member: Record<string, string>) => {
+    const { body } = await platform.ask('GET', `/v1/admin/handovers?botId=${botId}`, undefined, member)
+    const ofBot = await asMember(member, 'GET', '/handovers')
+    expect(ofBot.body.handovers).toEqual([body.handovers[0].handover])
+    return (ofBot.body.handovers as { unreadCount: number }[])[0]!.unreadCount
+  }
+  expect(await unread(ada!)).toBe(0)
+  for (const each of ['one', 'two', 'three']) await user.send(conversationId, each)
+  const { id } = (await asMember(ada!, 'POST', `${here}/handover`)).body.handover as Handover
+  expect([await unread(ada!), await unread(eve!)]).toEqual([3, 3])
+  const { messages } = (await asMember(ada!, 'GET', `${here}/messages`)).body
+  const read = (member: Record<string, string>, body = {}) => asMember(member, 'PUT', `/handovers/${id}/read`, body)
+  expect((await read(eve!, { messageId: messages[1].id })).status).toBe(200)
+  expect([await unread(ada!), await unread(eve!)]).toEqual([3, 1])
+  // An earlier message than before takes nothing back.
+  await read(eve!, { messageId: messages[2].id })
+  expect(await unread(eve!)).toBe(1)
+  await asMember(ada!, 'POST', `${here}/messages`, text('here I am'))
+  await user.send(conversationId, 'four')
+  expect([await unread(ada!), await unread(eve!)]).toEqual([1, 2])
+  expect((await read(ada!)).status).toBe(200)
+  expect([await unread(ada!), await unread(eve!)]).toEqual([0, 2])
+
+  const elsewhere = await open()
+  await elsewhere.user.send(elsewhere.conversationId, 'other')
+  const [foreign] = (await elsewhere.asMember({}, 'GET', `/conversations/${elsewhere.conversationId}/messages`)).body
+    .messages as { id: string }[]
+  expect((await read(ada!, { messageId: foreign!.id })).status).toBe(404)
+  expect((await elsewhere.asMember(ada!, 'PUT', `/handovers/${id}/read`)).status).toBe(404)
+  const records = await platform.context.db('audit_records').where({ resource_id: id })
+  expect(records.map(({ operation }) => operation)).not.toContain('markHandoverRead')
+  await asMember(ada!, 'POST', `/handovers/${id}/resolve`)
+  expect(await platform.context.db('handover_reads').where({ handover_id: id })).toHaveLength(2)
+  expect((await asMember(eve!, 'GET', '/handovers?status=resolved')).body.handovers).toMatchObject([{ unreadCount: 0 }])
+})
+
+test('lists are filtered by status, text, member and time', async () => {
+  const { botId, user, asMember } = await open()
+  const ada = await createMember(platform, 'agent', platform.workspaceId)
+  const begin = async (title: string) => {
+    const conversationId = await user.createConversation()
+    const path = `/v1/chat/conversations/${conversationId}/handover`
+    return (await platform.ask('POST', path, { title }, { 'x-bot-id': botId })).body.handover as Handover
+  }
+  const [refund, parcel, quiet] = [await begin('100 % REFUND'), await begin('Parcel_lost'), await begin('Quiet')]
+  await asMember(ada, 'POST', `/conversations/${parcel.conversationId}/handover`)
+  await asMember(ada, 'POST', `/handovers/${refund.id}/resolve`)
+  await platform.context
+    .db('users')
+    .whereIn('id', platform.context.db('conversations').where({ id: quiet.conversationId }).select('owner_id'))
+    .update({ name: 'Ünal' })
+  const find = async (filter: Record<string, string>) => {
+    const asked = new URLSearchParams({ ...filter, botId }).toString()
+    const { body } = await platform.ask('GET', `/v1/admin/handovers?${asked}`, undefined, ada)
+    const titles = (body.handovers as { handover: Handover }[]).map(({ handover }) => handover.title)
+    const ofBot = (await asMember(ada, 'GET', `/handovers?${asked}`)).body.handovers as Handover[]
+    expect(new Set(ofBot.map(({ title }) => title))).toEqual(new Set(titles))
+    return titles
+  }
+  expect(await find({ status: 'open' })).toEqual(['Parcel_lost', 'Quiet'])
+  expect(await find({ status: 'all' })).toEqual(['Quiet', 'Parcel_lost', '100 % REFUND'])
+  expect(await find({ status: 'ended' })).toEqual(['100 % REFUND'])
+  expect(await find({ status: 'assigned' })).toEqual(['Parcel_lost'])
+  expect(await find({ status: 'all', text: '% refund' })).toEqual(['100 % REFUND'])
+  expect(await find({ status: 'open', text: 'l_l' })).toEqual(['Parcel_lost'])
+  expect(await find({ status: 'open', text: '%' })).toEqual([])
+  expect(await find({ status: 'open', text: 'ÜNA' })).toEqual(['Parcel_lost', 'Quiet'])
+  expect(await find({ status: 'all', text: refund.conversationId })).toEqual(['100 % REFUND'])
+  expect(await find({ status: 'all', memberId: await accountOf(ada) })).toEqual(['Parcel_lost'])
+  expect(await find({ status: 'all', timeStart: quiet.createdAt })).toEqual(['Quiet'])
+  expect(await find({ status: 'all', timeEnd: refund.createdAt })).toEqual(['100 % REFUND'])
+  const stranger = await createMember(platform, 'owner')
+  const foreign = await platform.ask('GET', `/v1/admin/handovers?status=all&botId=${botId}`, undefined, stranger)
+  expect(foreign.body.handovers).toEqual([])
 })
 
 test('metrics have the handovers in progress, and the age of the oldest that no member has taken', async () => {

@@ -238,10 +238,13 @@ describe('access', () => {
     const path = `/v1/admin/workspaces/${platform.workspaceId}/audit-records?operation=getBotConversation&pageSize=1`
     const { body } = await platform.ask('GET', path)
     expect(body.records).toMatchObject([{ id: reading, resourceId: first, action: 'UNKNOWN' }])
-    // A search is not told from another one by its words, which may be what a user said, but by its fields.
+    // The record does not have the words, which may be what a user said; another search is another reading all the same.
     const listed = await answerTo('?text=unmistakable')
     await answerTo(`?text=unmistakable&reading=${listed.reading}`)
     expect(await records()).toHaveLength(before + 2)
+    const other = await answerTo(`?text=elsewhere&reading=${listed.reading}`)
+    await answerTo(`?text=elsewhere&reading=${other.reading}&pageSize=1`)
+    expect(await records()).toHaveLength(before + 3)
     expect(JSON.stringify(await records())).not.toContain('unmistakable')
   })
 

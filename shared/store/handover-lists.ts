@@ -1,0 +1,156 @@
+import { maxUnread, type HandoverQuery, type ListedHandoverView } from '../models/handover.ts'
+import type { HandoverRow } from '../models/tables.ts'
+import { query, type Database } from './database.ts'
+import { handoverView } from './handovers.ts'
+import { page, toPage, type Page, type PageRequest } from './pagination.ts'
+import { withinTime } from './table-queries.ts'
+
+/** Selects handovers; `reader` is the account whose unread messages are counted. */
+export interface HandoverSearch extends HandoverQuery {
+  reader: string
+}
+
+/** Messages that are looked at for the unread ones of a handover: those of the bot and of members are among them. */
+const maxLooked = 500
+
+/** One page of a bot's handovers, newest first. */
+export async function pageOfHandovers(
+  db: Database,
+  { botId, ...search }: HandoverSearch & { botId: string },
+  request: PageRequest,
+): Promise<Page<ListedHandoverView>> {
+  const rows: HandoverPosition[] = await withinTime(
+    db,
+    (transaction) =>
+      transaction('handovers')
+        .select('id', 'created_at')
+        .where({ bot_id: botId })
+        .modify(select, search)
+        .modify((builder) => page(builder, request)),
+    remedy,
+  )
+  const found = toPage(rows, request, positionOf)
+  return { ...found, rows: await viewsOf(db, found.rows, search.reader) }
+}
+
+/** One page of the handovers in the bots of a workspace: the oldest first where all are in progress, else the newest. */
+export async function pageOfWorkspaceHandovers(
+  db: Database,
+  { workspaceId, botId, ...search }: HandoverSearch & { workspaceId: string; botId?: string | undefined },
+  paging: PageRequest,
+): Promise<Page<ListedHandoverView & { bot_name: string }>> {
+  const request = { ...paging, ascending: isOpen(search) }
+  const rows: (HandoverPosition & { bot_name: string })[] = await withinTime(
+    db,
+    (transaction) => {
+      // Each bot's first rows come from its index; those of a whole workspace would have to be sorted.
+      const ofBot = transaction('handovers')
+        .select('id', 'created_at')
+        .whereRaw('bot_id = bots.id')
+        .modify(select, search)
+        .modify((builder) => page(builder, request))
+      return transaction('bots')
+        .crossJoin(transaction.raw('lateral (?) as handover', [ofBot]))
+        .select('handover.id', 'handover.created_at', 'bots.name as bot_name')
+        .where({ workspace_id: workspaceId, ...(botId !== undefined && { 'bots.id': botId }) })
+        .modify((builder) => page(builder, request, 'handover.created_at', 'handover.id'))
+    },
+    remedy,
+  )
+  const found = toPage(rows, request, positionOf)
+  const names = new Map(found.rows.map((row) => [row.id, row.bot_name]))
+  const views = await viewsOf(db, found.rows, search.reader)
+  return { ...found, rows: views.map((row) => ({ ...row, bot_name: names.get(row.id)! })) }
+}
+
+type HandoverPosition = Pick<HandoverRow, 'id' | 'created_at'>
+
+const remedy = 'narrow the search by timeStart and timeEnd'
+
+function positionOf(row: HandoverPosition) {
+  return { createdAt: row.created_at, id: row.id }
+}
+
+function isOpen({ status }: HandoverQuery): boolean {
+  return status === 'open' || status === 'pending' || status === 'assigned'
+}
+
+/** Restricts a query of handovers. */
+function select(builder: Parameters<typeof page>[0], search: HandoverSearch): void {
+  const { status, memberId, text, timeStart, timeEnd } = search
+  // The open ones have an index, for there may be many that have ended.
+  if (isOpen(search)) void builder.whereNull('ended_at')
+  else if (status !== 'all') void builder.whereNotNull('ended_at')
+  if (status !== 'open' && status !== 'ended' && status !== 'all') void builder.where({ status })
+  if (memberId !== undefined) void builder.where({ account_id: memberId })
+  if (timeStart !== undefined) void builder.where('created_at', '>=', new Date(timeStart))
+  if (timeEnd !== undefined) void builder.where('created_at', '<=', new Date(timeEnd))
+  if (text !== undefined) void builder.whereRaw(hasText, [text, text, text, text, text, text])
+}
+
+/** The names of users are looked up only where the handover itself does not have the text. */
+const hasText = `(
+  strpos(lower(title), lower(?)) > 0 or strpos(lower(description), lower(?)) > 0
+  or handovers.id = ? or handovers.conversation_id = ? or exists (
+    select from conversations join users on users.id = conversations.owner_id
+    where conversations.id = handovers.conversation_id and (strpos(lower(users.name), lower(?)) > 0 or users.id = ?)
+  )
+)`
+
+/**
+ * SQL for the messages of a handover's user that a member has not read. In a conversation of the inbox, where a plugin
+ * writes for the user, they are the outgoing ones.
+ */
+const unread = `case when ended_at is null then (
+    select least(count(*), ${maxUnread}) from (
+      select direction from messages
+      where messages.conversation_id = handovers.conversation_id and messages.created_at > coalesce(
+        (select read_at from handover_reads where handover_id = handovers.id and account_id = :reader), handovers.created_at
+      )
+      order by messages.created_at desc, messages.id desc limit ${maxLooked}
+    ) newest
+    where direction = case requested_by when 'integration' then 'outgoing' else 'incoming' end
+  ) else 0 end`
+
+/** The given handovers with the names of their members and users, in their order. */
+async function viewsOf(db: Database, rows: HandoverPosition[], reader: string): Promise<ListedHandoverView[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map(({ id }) => id)
+  const views = await query<ListedHandoverView>(
+    db,
+    `select listed.*, unread_count from (${handoverView} where handovers.id = any(:ids)) listed, lateral (
+       select (${unread})::integer as unread_count from handovers where handovers.id = listed.id
+     ) counted`,
+    { ids, reader },
+  )
+  const byId = new Map(views.map((row) => [row.id, row]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
+}
+
+/**
+ * Records that a member has read the messages of a handover's conversation up to one of them, or all. An earlier message
+ * than before changes nothing.
+ *
+ * @returns false when the bot has no such handover, or the conversation no such message
+ */
+export async function markRead(
+  db: Database,
+  given: { botId: string; id: string; accountId: string; messageId?: string | undefined },
+): Promise<boolean> {
+  const rows = await query(
+    db,
+    `insert into handover_reads as present (handover_id, account_id, read_at)
+     select handovers.id, :accountId, coalesce(message.created_at, handovers.created_at)
+     from handovers left join lateral (
+       select created_at from messages
+       where messages.conversation_id = handovers.conversation_id and (:messageId::text is null or messages.id = :messageId)
+       order by created_at desc, messages.id desc limit 1
+     ) message on true
+     where handovers.id = :id and handovers.bot_id = :botId
+       and (:messageId::text is null or message.created_at is not null)
+     on conflict (handover_id, account_id) do update set read_at = greatest(present.read_at, excluded.read_at)
+     returning handover_id`,
+    { ...given, messageId: given.messageId ?? null },
+  )
+  return rows.length === 1
+}
