@@ -5,6 +5,7 @@ import type { ReadEntry } from '#shared/store/conversation-log.ts'
 import type { Connection } from './connection.ts'
 import { openFeeds, type Follower } from './feeds.ts'
 import { openWebchatFrames } from './webchat-frames.ts'
+import { webchatSource } from './webchat-source.ts'
 import { openStreamGuard, type GuardedStream, type Listening } from './stream-guard.ts'
 
 /** Published clients give up after 60 s without a message, browsers' after 45 s without a byte. */
@@ -39,7 +40,7 @@ export function openRealtime(context: Context): Realtime {
   let isClosing = false
   return {
     async open(listening, accept) {
-      const stream = toStream(listening)
+      const stream = toStream(context, listening)
       const { follow, leave } = await feeds.enter(listening, stream)
       const release = () => {
         guard.release(stream)
@@ -99,13 +100,13 @@ interface Stream extends Follower, GuardedStream {
 }
 
 /** Makes a client a follower of a conversation, which the client knows by its external id. */
-function toStream(listening: Listening): Stream {
+function toStream(context: Context, listening: Listening): Stream {
   const { externalId, userId, resumes } = listening
   const startedAt = new Date(listening.startedAt)
   const { webchat } = listening
   const frames =
     webchat &&
-    openWebchatFrames({ ...listening, userId: webchat.user }, (frame) => {
+    openWebchatFrames({ ...listening, userId: webchat.user }, webchatSource(context, listening), (frame) => {
       if (connection && !isEnded) send(connection, JSON.stringify(frame))
     })
   let connection: Connection | undefined

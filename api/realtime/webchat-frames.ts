@@ -9,6 +9,12 @@ export interface WebchatFrame {
   data: Record<string, unknown>
 }
 
+/** Reads what signals only name. Undefined when it is gone. */
+export interface WebchatSource {
+  participant(participantId: string): Promise<object | undefined>
+  handover(handoverId: string): Promise<object | undefined>
+}
+
 /** Turns the signals of a conversation into frames for one visitor. */
 export interface WebchatFrames {
   entry(signal: ChatSignal): void
@@ -39,6 +45,7 @@ interface Writing {
  */
 export function openWebchatFrames(
   { userId, conversationId }: Pick<Listening, 'userId' | 'conversationId'>,
+  source: WebchatSource,
   send: (frame: WebchatFrame) => void,
 ): WebchatFrames {
   const writings = new Map<string, Writing>()
@@ -86,6 +93,11 @@ export function openWebchatFrames(
     }, updateMilliseconds)
   }
 
+  async function sendFound(type: string, field: string, reading: Promise<object | undefined>): Promise<void> {
+    const found = await reading
+    if (found) send({ type, data: { [field]: found } })
+  }
+
   return {
     entry(signal) {
       if (signal.type === 'message_created') created(signal.data)
@@ -94,6 +106,10 @@ export function openWebchatFrames(
         send({ type: 'message_updated', data: toWebchatMessage(message) })
       } else if (signal.type === 'event_created' && signal.data.isBot) {
         send({ type: 'custom', data: { event: signal.data.payload } })
+      } else if (signal.type === 'participant_added') {
+        void sendFound('participant_added', 'participant', source.participant(signal.data.participantId))
+      } else if (signal.type === 'participant_removed') {
+        send({ type: 'participant_removed', data: { participantId: signal.data.participantId } })
       }
     },
     passing(signal) {
@@ -105,6 +121,8 @@ export function openWebchatFrames(
         const writing = writings.get(signal.data.streamId)
         if (writing?.timer) show('message_updated', writing)
         finish(signal.data.streamId)
+      } else if (signal.type === 'handover_changed') {
+        void sendFound('handover_changed', 'handover', source.handover(signal.data.handoverId))
       } else if (signal.type !== 'message_stream_complete') {
         const { conversationId: _conversationId, ...data } = signal.data
         send({ type: signal.type, data })

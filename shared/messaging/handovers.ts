@@ -4,7 +4,7 @@ import { newId } from '../ids.ts'
 import { isInbox } from '../models/chat-integration.ts'
 import { inboxAssigned } from '../models/event.ts'
 import { toHandover, type Handover, type HandoverView } from '../models/handover.ts'
-import { publishOutcome, wakeWorker } from '../signals/after-commit.ts'
+import { publishHandover, publishOutcome, wakeWorker } from '../signals/after-commit.ts'
 import { findAccount } from '../store/accounts.ts'
 import { enter, publishEntrance, type Entrance } from './participants.ts'
 import type { FoundConversation } from '../store/conversations.ts'
@@ -65,9 +65,11 @@ export function noHandover(id: string): ApiError {
   return notFound(`Handover '${id}'`)
 }
 
-/** Notifies of the end of a handover, after the commit: the bot, and callers who wait for ignored events. */
+/** Notifies of the end of a handover, after the commit: the bot, its web chat, and callers who wait for ignored events. */
 export async function announceEnd(context: Context, { handover, awaitedEvents }: HandoverEnd): Promise<void> {
-  await wakeWorker(context, 'event', handover.conversation_id, handover.bot_id)
+  const { id, bot_id: botId, conversation_id: conversationId } = handover
+  await wakeWorker(context, 'event', conversationId, botId)
+  await publishHandover(context, conversationId, id)
   await Promise.all(awaitedEvents.map((id) => publishOutcome(context, id)))
 }
 

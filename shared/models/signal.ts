@@ -46,8 +46,19 @@ export type TypingSignal =
 export type WebchatSignal =
   | { type: 'webchat_visibility'; data: { conversationId: string; visibility: 'show' | 'hide' | 'toggle' } }
   | { type: 'webchat_config'; data: { conversationId: string; config: Record<string, unknown> } }
+  | HandoverSignal
 
-const webchatSignals: readonly string[] = ['webchat_visibility', 'webchat_config'] satisfies WebchatSignal['type'][]
+/** A member begins to answer in a conversation, or its handover ends: web chats read the row. */
+export interface HandoverSignal {
+  type: 'handover_changed'
+  data: { conversationId: string; handoverId: string }
+}
+
+const webchatSignals: readonly string[] = [
+  'webchat_visibility',
+  'webchat_config',
+  'handover_changed',
+] satisfies WebchatSignal['type'][]
 
 /** Whether a signal is for web chats alone. */
 export function isWebchatSignal(signal: EphemeralSignal): signal is WebchatSignal {

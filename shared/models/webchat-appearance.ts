@@ -34,6 +34,8 @@ const widgetTexts = [
   'unhelpful',
   'latest',
   'earlier',
+  'joined',
+  'returned',
   'unsupported',
   'attach',
   'uploading',

@@ -105,6 +105,40 @@ export function toWebchatUser(row: UserRow): WebchatUser {
   return { ...shown, ...(userData && { userData }) }
 }
 
+/** A user who takes part in a conversation. */
+export interface ParticipantRow extends UserRow {
+  joined_at: Date
+}
+
+/** A participant as others see it: without the data of the page. */
+export function toWebchatParticipant(row: ParticipantRow) {
+  const { profile: _profile, ...shown } = toUser(row)
+  return { ...shown, joinedAt: row.joined_at.toISOString() }
+}
+
+/** A handover as the users of the conversation see it. */
+export interface SeenHandoverRow {
+  id: string
+  /** The user who stands for its member; null while no member answers. */
+  user_id: string | null
+  assigned_at: Date | null
+  ended_at: Date | null
+}
+
+/** From when to when a participant answers in the bot's place. */
+export function toWebchatHandover({
+  id,
+  user_id: userId,
+  assigned_at: assignedAt,
+  ended_at: endedAt,
+}: SeenHandoverRow) {
+  return {
+    id,
+    ...(userId !== null && assignedAt && { userId, assignedAt: assignedAt.toISOString() }),
+    ...(endedAt && { endedAt: endedAt.toISOString() }),
+  }
+}
+
 /** The data that the page has given about a visitor. */
 export function userDataOf({ tags }: Pick<UserRow, 'tags'>): Record<string, unknown> | undefined {
   const stored = tags[userDataTag]

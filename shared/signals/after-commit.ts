@@ -48,6 +48,16 @@ export async function publishEphemeral(
   await signals.publish(conversationTopic(conversationId), announcement)
 }
 
+/**
+ * Publishes that a handover has changed to a conversation's open web chats, after the commit. A failure is logged and not
+ * thrown: a web chat reads the row when it connects.
+ */
+export async function publishHandover(context: Context, conversationId: string, handoverId: string): Promise<void> {
+  await announce(context, conversationId, {
+    passing: { type: 'handover_changed', data: { conversationId, handoverId } },
+  })
+}
+
 async function announce(context: Context, conversationId: string, announcement: Announcement): Promise<void> {
   try {
     await context.signals.publish(conversationTopic(conversationId), announcement)

@@ -1,10 +1,10 @@
 import { givenIdTag } from '../models/chat-integration.ts'
 import { webchatStarted } from '../models/event.ts'
-import { feedbackCommentTag, feedbackTag } from '../models/webchat.ts'
+import { feedbackCommentTag, feedbackTag, type ParticipantRow, type SeenHandoverRow } from '../models/webchat.ts'
 import { nextClock } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
 import { eventInsert } from './insert-rows.ts'
-import type { ConversationRow, EventRow, MessageRow, UserRow } from '../models/tables.ts'
+import type { ConversationRow, EventRow, MessageRow } from '../models/tables.ts'
 
 /** A conversation of a visitor, with its newest message; null when there is none. */
 interface VisitedConversation extends ConversationRow {
@@ -56,13 +56,43 @@ export async function findVisitedConversation(
   return row
 }
 
-/** The users who take part in a conversation, oldest first; the bot is none of them. */
-export async function listParticipatingUsers(db: Database, conversationId: string): Promise<UserRow[]> {
+/**
+ * The users who take part in a conversation, oldest first; the bot is none of them.
+ *
+ * @param where.participantId of the only one to find, as clients know it
+ */
+export async function listParticipatingUsers(
+  db: Database,
+  where: { botId: string; conversationId: string; participantId?: string },
+): Promise<ParticipantRow[]> {
   return query(
     db,
-    `select users.* from participants join users on users.id = user_id
-     where conversation_id = :conversationId order by participants.created_at, users.id limit 100`,
-    { conversationId },
+    `select users.*, participants.created_at as joined_at from participants join users on users.id = user_id
+     where conversation_id = :conversationId and participants.bot_id = :botId
+       and (:participantId::text is null or coalesce(foreign_id, users.id) = :participantId)
+     order by participants.created_at, users.id limit 100`,
+    { ...where, participantId: where.participantId ?? null },
+  )
+}
+
+/**
+ * The newest handovers of a conversation, the newest first.
+ *
+ * @param where.id of the only one to find
+ */
+export async function listSeenHandovers(
+  db: Database,
+  where: { botId: string; conversationId: string; id?: string },
+): Promise<SeenHandoverRow[]> {
+  return query(
+    db,
+    `select handovers.id, user_id, assigned_at, ended_at
+     from handovers join conversations on conversations.id = conversation_id
+     left join member_users on member_users.account_id = handovers.account_id
+       and member_users.installation_id = conversations.installation_id
+     where handovers.bot_id = :botId and conversation_id = :conversationId and (:id::text is null or handovers.id = :id)
+     order by handovers.created_at desc, handovers.id desc limit 100`,
+    { ...where, id: where.id ?? null },
   )
 }
 

@@ -10,6 +10,7 @@ import { launchChromium } from '../browser/chromium.ts'
 import { serveSite, type Site } from '../browser/serve-site.ts'
 import { freePort } from '../../cli/postgres/free-port.ts'
 import { openLink } from '../chaos/network.ts'
+import { createMember } from '../support/members.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
 import { startProcess } from '../support/processes.ts'
 import { installWebchat } from '../support/webchat.ts'
@@ -526,6 +527,77 @@ test('a conversation with more messages than the first frame is whole after an i
   await expect.poll(() => transcript(chat), patience).toEqual(all)
   await chat.getByText('Hello, I am Ada.').waitFor()
   expect(await earlier.count()).toBe(0)
+  await page.context().close()
+})
+
+test('a visitor sees who answers, and when the bot is back: live, after an interruption, and after a reload', async () => {
+  await using network = await openLink(() => Number(new URL(platform.url).port))
+  const front = `http://localhost:${network.port}`
+  await using own = await serveSite(front)
+  const { id } = await platform.createBot(code)
+  const at = (await installWebchat(platform, id, { botName: 'Ada', feedbackEnabled: true })).replace(
+    platform.url,
+    front,
+  )
+  const { page, chat, complaints } = await visit({ at, origin: own.origin })
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  const { id: conversationId } = (await platform.context.db('conversations').where({ bot_id: id }).first('id'))!
+  const anna = await createMember(platform, 'agent', platform.workspaceId)
+  const account = (await platform.ask('GET', '/v1/admin/account/me', undefined, anna)).body.account.id
+  await platform.context.db('accounts').where({ id: account }).update({ name: 'Anna <b>', picture_url: picture })
+  const handOver = () =>
+    platform.ask('POST', `/v1/chat/conversations/${conversationId}/handover`, {}, { 'x-bot-id': id })
+  const asAnna = (path: string, body = {}) => platform.ask('POST', `/v1/admin/bots/${id}/${path}`, body, anna)
+  const take = async (): Promise<string> => (await asAnna(`conversations/${conversationId}/handover`)).body.handover.id
+  const reply = (text: string) =>
+    asAnna(`conversations/${conversationId}/messages`, { type: 'text', payload: { text } })
+  /** What the log has, in order: lines of who answers, and messages with their authors. */
+  const seen = () =>
+    chat.locator('.log > .turn, .log > .message').evaluateAll((all) => all.map((one) => one.textContent!.trim()))
+  const lines = () => chat.locator('.turn').allTextContents()
+
+  await handOver()
+  const first = await take()
+  await chat.getByText('Anna <b> joined').waitFor()
+  for (const text of ['I am a person', 'and I stay']) await reply(text)
+  await chat.getByText('and I stay').waitFor()
+  expect(await chat.locator('.person').allTextContents()).toEqual(['Anna <b>'])
+  expect(await chat.locator('.person img').getAttribute('src')).toBe(picture)
+  await asAnna(`handovers/${first}/resolve`)
+  await chat.getByText('The assistant is back').waitFor()
+  await say(chat, 'hello')
+  await chat.getByText('You said hello').waitFor()
+  expect(await violations(page)).toEqual([])
+
+  network.cut()
+  await chat.getByText('The connection is lost').waitFor()
+  await handOver()
+  const second = await take()
+  await reply('again')
+  network.mend()
+  await chat.getByText('again', { exact: true }).waitFor()
+  await expect.poll(lines, patience).toEqual(['Anna <b> joined', 'The assistant is back', 'Anna <b> joined'])
+  const whole = await seen()
+  expect(whole.slice(1)).toEqual([
+    'Anna <b> joined',
+    'Anna <b>I am a person',
+    'Anna <b>and I stay',
+    'The assistant is back',
+    'Youhello',
+    'AdaYou said hello',
+    'Anna <b> joined',
+    'Anna <b>again',
+  ])
+  await page.reload()
+  await bubble(page).click()
+  await expect.poll(seen, patience).toEqual(whole)
+  await asAnna(`handovers/${second}/resolve`)
+  await page.evaluate(`botpress.config({ configuration: { locale: 'de' } })`)
+  await expect
+    .poll(async () => (await lines()).slice(2), patience)
+    .toEqual(['Anna <b> ist jetzt im Chat', 'Der Assistent ist wieder da'])
+  expect(complaints.filter((line) => !line.includes('ERR_'))).toEqual([])
   await page.context().close()
 })
 

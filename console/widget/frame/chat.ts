@@ -6,6 +6,7 @@ import { request } from './api.ts'
 import { openConnection, type ConnectionState, type Identity } from './connection.ts'
 import { isBeingWritten, keyOf, merge, sentIdOf, type Shown } from './history.ts'
 import { openOutbox, type Unsent } from './outbox.ts'
+import { openPeople } from './people.ts'
 import { openPast, type MessagePage } from './past.ts'
 import { playTone } from './sound.ts'
 import { openStorage } from './storage.ts'
@@ -35,6 +36,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
   const unsent = signal<Unsent[]>([])
   const isTyping = signal(false)
   const user = signal<User | undefined>(undefined)
+  const people = openPeople(() => user.value?.id)
   /** Files on their way, and the names and reasons of those that were refused. */
   const uploads = signal<{ name: string; failure?: string }[]>([])
   const conversations = signal<Conversation[] | undefined>(undefined)
@@ -139,6 +141,14 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
         confirm([frame.data])
         if (frame.data.id.startsWith('msg_')) emit('message', frame.data)
         return
+      case 'participant_added':
+        people.add(frame.data.participant)
+        return emit('participantAdded', frame.data.participant)
+      case 'participant_removed':
+        people.remove(frame.data.participantId)
+        return emit('participantRemoved', frame.data.participantId)
+      case 'handover_changed':
+        return people.update(frame.data.handover)
       case 'typing_started':
         isTyping.value = true
         clearTimeout(typingTimer)
@@ -162,6 +172,8 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     conversation,
     messages: given,
     meta,
+    participants,
+    handovers,
     user: entered,
   }: Extract<StreamFrame, { type: 'init' }>['data']) {
     const { userKey, ...visitor } = entered
@@ -171,6 +183,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     current.value = conversation.id
     storage.set(conversationName(), conversation.id)
     user.value = visitor
+    people.begin(participants, handovers)
     if (isAnother) messages.value = []
     const newest = messages.value.findLast((message) => !isBeingWritten(message))?.createdAt
     add(given.toReversed())
@@ -243,6 +256,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     current.value = storage.get(conversationName())
     seen.value = storage.get(seenName()) ?? ''
     messages.value = []
+    people.begin([], [])
     isTyping.value = false
     conversations.value = undefined
     unsent.value = outbox.list()
@@ -256,6 +270,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     current.value = id
     wantsNew = id === undefined
     messages.value = []
+    people.begin([], [])
     isTyping.value = false
     reconnect()
   }
@@ -337,6 +352,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     isTyping,
     user,
     conversations,
+    people,
     past,
     outbox,
     say,

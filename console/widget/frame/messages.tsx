@@ -1,10 +1,12 @@
-import type { JSX } from 'preact'
+import { Fragment, type JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { isBeingWritten, keyOf, sentIdOf, type Shown } from './history.ts'
 import { Icon } from './icons.tsx'
+import { safeSource } from './links.ts'
 import { Markdown } from './markdown.tsx'
 import type { Unsent } from './outbox.ts'
 import { Content } from './payload.tsx'
+import type { Participant } from './types.ts'
 import { useView } from './view.ts'
 
 /** Distance from the end at which a reader still follows new messages. */
@@ -37,6 +39,18 @@ export function Messages(): JSX.Element {
     if (isAtEnd && log.current) log.current.scrollTop = log.current.scrollHeight
   }
   useEffect(toEnd)
+
+  /** The lines between two messages: those before the first that is shown are among the earlier ones. */
+  const turnsBetween = (after: string | undefined, before: string | undefined) => {
+    if (after === undefined && chat.past.hasEarlier.value) return null
+    const [from, to] = [Date.parse(after ?? '') || 0, Date.parse(before ?? '') || Infinity]
+    const turns = chat.people.turns.value.filter(({ at }) => Date.parse(at) > from && Date.parse(at) <= to)
+    return turns.map(({ at, name }) => (
+      <p key={at} class="turn quiet" dir="auto">
+        {name === undefined ? text('returned') : text('joined', { name })}
+      </p>
+    ))
+  }
 
   const [isReading, setIsReading] = useState(false)
   const readEarlier = async () => {
@@ -74,14 +88,18 @@ export function Messages(): JSX.Element {
           </div>
         )}
         {shown.map((message, index) => (
-          <Row
-            key={keyOf(message)}
-            message={message}
-            isOwn={message.userId === user.value?.id}
-            isLatest={index > lastOwn}
-            botName={botName}
-          />
+          <Fragment key={keyOf(message)}>
+            {turnsBetween(shown[index - 1]?.createdAt, message.createdAt)}
+            <Row
+              message={message}
+              isOwn={message.userId === user.value?.id}
+              isLatest={index > lastOwn}
+              isContinued={message.userId === shown[index - 1]?.userId}
+              botName={botName}
+            />
+          </Fragment>
         ))}
+        {turnsBetween(shown.at(-1)?.createdAt, undefined)}
         {waiting.map((message) => (
           <Waiting key={message.id} message={message} />
         ))}
@@ -127,14 +145,17 @@ interface RowProps {
   message: Shown
   isOwn: boolean
   isLatest: boolean
+  /** Whether the message before is of the same author. */
+  isContinued: boolean
   botName: string
 }
 
-function Row({ message, isOwn, isLatest, botName }: RowProps): JSX.Element {
+function Row({ message, isOwn, isLatest, isContinued, botName }: RowProps): JSX.Element {
   const { chat, text, locale } = useView()
   const choose = (label: string, value: string) => chat.say({ type: 'text', text: label, value })
   const isWriting = isBeingWritten(message)
   const time = new Date(message.createdAt)
+  const person = chat.people.find(message.userId)
   return (
     <div
       class={`message ${isOwn ? 'own' : 'theirs'} of-${/^\w+$/.exec(message.payload.type)?.[0] ?? ''}`}
@@ -142,10 +163,25 @@ function Row({ message, isOwn, isLatest, botName }: RowProps): JSX.Element {
       aria-busy={isWriting}
       title={time.toLocaleString(locale)}
     >
-      <span class="author">{isOwn ? text('you') : botName}</span>
+      {person && !isContinued ? (
+        <Person person={person} />
+      ) : (
+        <span class="author">{isOwn ? text('you') : (person?.name ?? botName)}</span>
+      )}
       <Content payload={message.payload} isOwn={isOwn} isLatest={isLatest} choose={choose} />
-      {!isOwn && !isWriting && chat.appearance.value.feedbackEnabled && <Feedback message={message} />}
+      {!isOwn && !person && !isWriting && chat.appearance.value.feedbackEnabled && <Feedback message={message} />}
     </div>
+  )
+}
+
+/** Name and picture of a person who answers in the bot's place. */
+function Person({ person }: { person: Participant }): JSX.Element {
+  const picture = safeSource(person.pictureUrl, 'picture')
+  return (
+    <span class="person">
+      {picture !== undefined && <img src={picture} alt="" referrerpolicy="no-referrer" />}
+      <bdi>{person.name}</bdi>
+    </span>
   )
 }
 

@@ -22,6 +22,19 @@ export interface User {
   userData?: Record<string, unknown>
 }
 
+/** A user who takes part in the conversation. */
+export interface Participant extends User {
+  joinedAt: string
+}
+
+/** From when to when a participant answers in the bot's place. */
+export interface Handover {
+  id: string
+  userId?: string
+  assignedAt?: string
+  endedAt?: string
+}
+
 export interface Conversation {
   id: string
   updatedAt: string
@@ -36,10 +49,15 @@ export type StreamFrame =
         conversation: { id: string }
         messages: Message[]
         meta: { nextToken?: string }
+        participants: Participant[]
+        handovers: Handover[]
         user: User & { userKey: string }
       }
     }
   | { type: 'message_created' | 'message_updated'; data: Message }
+  | { type: 'participant_added'; data: { participant: Participant } }
+  | { type: 'participant_removed'; data: { participantId: string } }
+  | { type: 'handover_changed'; data: { handover: Handover } }
   | { type: 'typing_started'; data: { timeout?: number } }
   | { type: 'typing_stopped'; data: object }
   | { type: 'webchat_visibility'; data: { visibility: 'show' | 'hide' | 'toggle' } }

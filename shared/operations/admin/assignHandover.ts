@@ -8,6 +8,7 @@ import {
 } from '../../messaging/handovers.ts'
 import { handover } from '../../models/handover.ts'
 import { operation } from '../../rpc/operation.ts'
+import { publishHandover } from '../../signals/after-commit.ts'
 import { assignHandover as assignInStore, findHandover, lockConversation } from '../../store/handovers.ts'
 import { findBotConversation } from './find-conversation.ts'
 import { findOwnBot } from './find-version.ts'
@@ -48,6 +49,8 @@ export const assignHandover = operation({
       return beginAnswering(transaction, await findBotConversation(transaction, botId, conversationId), memberId)
     })
     if (entrance) await announceEntrance(context, entrance)
-    return { handover: await describeHandover(context, botId, id) }
+    const assigned = await describeHandover(context, botId, id)
+    await publishHandover(context, assigned.conversationId, id)
+    return { handover: assigned }
   },
 })

@@ -11,6 +11,7 @@ import {
 } from '../../messaging/handovers.ts'
 import { handover, type HandoverView } from '../../models/handover.ts'
 import { operation } from '../../rpc/operation.ts'
+import { publishHandover } from '../../signals/after-commit.ts'
 import { assignHandover, findHandover } from '../../store/handovers.ts'
 import { noConversation } from '../runtime/not-found.ts'
 import { findBotConversation, maySee } from './find-conversation.ts'
@@ -51,6 +52,7 @@ export const takeOverConversation = operation({
       return { id, entrance: await beginAnswering(transaction, conversation, accountId) }
     })
     await announceEntrance(context, taken.entrance)
+    await publishHandover(context, conversationId, taken.id)
     return { handover: await describeHandover(context, botId, taken.id) }
   },
 })

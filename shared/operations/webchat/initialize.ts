@@ -5,7 +5,7 @@ import { ApiError } from '../../errors.ts'
 import { listening } from '../../models/listening.ts'
 import { toMessage } from '../../models/message.ts'
 import { toConversation } from '../../models/conversation.ts'
-import { toWebchatMessage, toWebchatUser } from '../../models/webchat.ts'
+import { toWebchatHandover, toWebchatMessage, toWebchatParticipant, toWebchatUser } from '../../models/webchat.ts'
 import type { Context } from '../../context.ts'
 import type { ConversationRow } from '../../models/tables.ts'
 import type { Visitor } from '../../rpc/caller.ts'
@@ -13,7 +13,12 @@ import { operation } from '../../rpc/operation.ts'
 import { readClock } from '../../store/conversation-log.ts'
 import { toMeta, toPage } from '../../store/pagination.ts'
 import { externalUserIds } from '../../store/users.ts'
-import { findVisitedConversation, listParticipatingUsers, newestMessages } from '../../store/webchat.ts'
+import {
+  findVisitedConversation,
+  listParticipatingUsers,
+  listSeenHandovers,
+  newestMessages,
+} from '../../store/webchat.ts'
 import { enter } from './enter.ts'
 
 /** Messages of the first frame: the published web chat reads no older ones; other clients list them. */
@@ -41,10 +46,11 @@ export const initialize = operation({
     const startedAt = (await readClock(db)).getTime()
     const { user, key, userKey } = await enter(context, givenKey)
     const conversation = await openConversation(context, user.id, conversationId)
-    const position = { botId: conversation.bot_id, conversationId: conversation.id, until: conversation.clock }
-    const [fetched, participants] = await Promise.all([
-      newestMessages(db, { ...position, limit: maxMessages + 1 }),
-      listParticipatingUsers(db, conversation.id),
+    const where = { botId: conversation.bot_id, conversationId: conversation.id }
+    const [fetched, participants, handovers] = await Promise.all([
+      newestMessages(db, { ...where, until: conversation.clock, limit: maxMessages + 1 }),
+      listParticipatingUsers(db, where),
+      listSeenHandovers(db, where),
     ])
     const page = toPage(fetched, { limit: maxMessages }, (row) => ({ createdAt: row.created_at, id: row.id }))
     const known = await externalUserIds(
@@ -59,7 +65,8 @@ export const initialize = operation({
         return toWebchatMessage(toMessage(row, ids), row.tags)
       }),
       meta: toMeta(page),
-      participants: participants.map(toWebchatUser),
+      participants: participants.map(toWebchatParticipant),
+      handovers: handovers.map(toWebchatHandover),
       user: { ...shown, userKey },
     }
     return {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { SignJWT } from 'jose'
 import { WebSocket } from 'ws'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openStream } from '../../../support/event-stream.ts'
+import { openStream, type EventStream } from '../../../support/event-stream.ts'
 import { openPlatform, send, type DeployedBot, type Platform } from '../../../support/platform.ts'
 import { installWebchat, visit } from '../../../support/webchat.ts'
 import { createMember } from '../../../support/members.ts'
@@ -352,6 +352,39 @@ describe('actions of the web chat', () => {
     const again = await visit(url, { key: ann.key, conversationId })
     expect(again.init.participants).toContainEqual(expect.objectContaining({ id: ids[0].userId, name: 'Eve' }))
     for (const { stream } of [ann, again]) await stream.close()
+  })
+
+  test('name participants who enter and leave to open web chats; listeners of the Chat API learn nothing of handovers', async () => {
+    const ann = await visit(url)
+    const { conversationId } = ann
+    const other = await openStream(`${url}/conversations/${conversationId}/listen`, { 'x-user-key': ann.key })
+    const member = await createMember(platform, 'agent', platform.workspaceId)
+    const path = `/v1/chat/conversations/${conversationId}`
+    const asBot = { 'x-bot-id': bot.id }
+    await platform.ask('POST', `${path}/handover`, {}, asBot)
+    const here = `/v1/admin/bots/${bot.id}/conversations/${conversationId}/handover`
+    const { handover } = (await platform.ask('POST', here, {}, member)).body
+    // The bot answers to the end, too.
+    const heard = (listener: EventStream) =>
+      listener.frames().filter(({ type }) => type !== 'init' && type !== 'message_created')
+    const until = (count: number) => expect.poll(() => heard(ann.stream).length, { timeout: 10_000 }).toBe(count)
+    await until(2)
+    const participant = heard(ann.stream).find(({ type }) => type === 'participant_added')!.data.participant
+    expect(participant).toMatchObject({ name: 'agent', joinedAt: expect.any(String) })
+    const taken = { id: handover.id, userId: participant.id, assignedAt: expect.any(String) }
+    expect(heard(ann.stream)).toContainEqual({ type: 'handover_changed', data: { handover: taken } })
+    await platform.ask('DELETE', `${path}/handover`, undefined, asBot)
+    await until(3)
+    await platform.ask('DELETE', `${path}/participants/${participant.id}`, undefined, asBot)
+    await until(4)
+    expect(heard(ann.stream).slice(2)).toEqual([
+      { type: 'handover_changed', data: { handover: { ...taken, endedAt: expect.any(String) } } },
+      { type: 'participant_removed', data: { participantId: participant.id } },
+    ])
+    await expect.poll(() => heard(other).map(({ type }) => type)).toEqual(['participant_added', 'participant_removed'])
+    const { init, stream } = await visit(url, { key: ann.key, conversationId })
+    expect(init).toMatchObject({ handovers: [{ id: handover.id, endedAt: expect.any(String) }] })
+    for (const open of [ann.stream, other, stream]) await open.close()
   })
 
   test('are refused for other conversations, for input that is none, and where there is no web chat', async () => {
