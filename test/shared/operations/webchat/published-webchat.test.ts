@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../../../cli/postgres/free-port.ts'
 import { launchChromium } from '../../../browser/chromium.ts'
 import { servePage, type ServedPage } from '../../../browser/serve-page.ts'
+import { createMember } from '../../../support/members.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 import { startProcess } from '../../../support/processes.ts'
 import { installWebchat } from '../../../support/webchat.ts'
@@ -26,6 +27,10 @@ const code = `export const hooks = {
       const stream = client.streamMessage(conversationId)
       for (const word of ['one ', 'two ', 'three']) await stream.write(word)
       await stream.end()
+    } else if (payload.text.startsWith('webchat:')) {
+      const [type, config] = payload.text.split(' ')
+      await client.callAction({ type, input: { conversationId, ...(config && { config }) } })
+      await say('text', { text: 'Did ' + type })
     } else if (payload.text === 'everything') {
       const card = { title: 'A card', subtitle: 'below', actions: [{ action: 'postback', label: 'Press', value: 'p' }] }
       await say('markdown', { markdown: 'some **bold** words' })
@@ -38,6 +43,9 @@ const code = `export const hooks = {
       await say('carousel', { items: [card, { ...card, title: 'Another card' }] })
       await say('dropdown', { text: 'Pick one', options: [{ label: 'This', value: 'this' }] })
       await say('bloc', { items: [{ type: 'text', payload: { text: 'part of a bloc' } }] })
+      const element = 'React.createElement("p", null, "A component about " + tea)'
+      const component = 'data:text/javascript,export default ({ tea }) => ' + element
+      await say('custom', { url: component, name: 'tea', data: { tea: 'Sencha' } })
       await say('text', { text: 'That was everything' })
     } else await say('text', { text: 'You said ' + payload.text })
   },
@@ -96,7 +104,9 @@ test('the published web chat, unmodified, holds conversations from a page of ano
   await shows(page, 'one two three')
   expect(await page.getByText('one two three').count()).toBe(1)
   await say(page, 'everything')
-  for (const text of ['A file', 'Another card', 'part of a bloc', 'That was everything']) await shows(page, text)
+  for (const text of ['A file', 'Another card', 'part of a bloc', 'A component about Sencha', 'That was everything']) {
+    await shows(page, text)
+  }
   const notes = { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('buy tea') }
   await page.locator('input[type=file]').first().setInputFiles(notes)
   await page.locator('.bpComposerFileRemoveIcon').waitFor(patience)
@@ -138,6 +148,49 @@ test('the published web chat, unmodified, holds conversations from a page of ano
   expect({ refused, problems }).toEqual({ refused: [], problems: [] })
   await context.close()
 }, 90_000)
+
+test('the published web chat is shown, hidden and configured by the bot, and has the name of a member who answers', async () => {
+  await using context = await browser.newContext()
+  const page = await context.newPage()
+  page.setDefaultTimeout(patience.timeout)
+  await page.goto(`${address}&guided=`)
+  await shows(page, 'Welcome! Which tea?')
+  const { id: conversationId, bot_id: botId } = (await platform.context
+    .db('conversations')
+    .orderBy('created_at', 'desc')
+    .first('id', 'bot_id'))!
+  const tell = (action: string, input = {}) =>
+    platform.ask(
+      'POST',
+      '/v1/chat/actions',
+      { type: action, input: { conversationId, ...input } },
+      { 'x-bot-id': botId },
+    )
+  await say(page, 'webchat:hideWebchat')
+  await shows(page, 'The chat is hidden')
+  await tell('webchat:showWebchat')
+  await shows(page, 'Did webchat:hideWebchat')
+  await say(page, 'webchat:toggleWebchat')
+  await shows(page, 'The chat is hidden')
+  await tell('webchat:toggleWebchat')
+  await shows(page, 'Did webchat:toggleWebchat')
+  await say(page, 'webchat:configWebchat {"botName":"Grace"}')
+  await shows(page, 'Grace')
+
+  const member = await createMember(platform, 'agent', platform.workspaceId)
+  const account = (await platform.ask('GET', '/v1/admin/account/me', undefined, member)).body.account.id
+  const portrait =
+    'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+  await platform.context.db('accounts').where({ id: account }).update({ name: 'Anna', picture_url: portrait })
+  const here = `/v1/chat/conversations/${conversationId}/handover`
+  await platform.ask('POST', here, {}, { 'x-bot-id': botId })
+  const asAnna = (path: string, body: object) =>
+    platform.ask('POST', `/v1/admin/bots/${botId}/conversations/${conversationId}/${path}`, body, member)
+  await asAnna('handover', {})
+  await asAnna('messages', { type: 'text', payload: { text: 'I am a person' } })
+  await shows(page, 'I am a person')
+  await page.locator(`img[src="${portrait}"]`).first().waitFor()
+})
 
 test('the published web chat goes on in its conversation after a restart of the api', async () => {
   const port = String(await freePort())
