@@ -24,7 +24,6 @@ export function openPeople(ownId: () => string | undefined): People {
   const participants = signal<Participant[]>([])
   const handovers = signal<Handover[]>([])
   const find = (userId: string) => participants.value.find(({ id, name }) => id === userId && id !== ownId() && name)
-  const without = <Row extends { id: string }>(rows: Row[], removed: string) => rows.filter(({ id }) => id !== removed)
   return {
     turns: computed(() => {
       const arrivals = [
@@ -53,4 +52,8 @@ export function openPeople(ownId: () => string | undefined): People {
     remove: (participantId) => (participants.value = without(participants.value, participantId)),
     update: (handover) => (handovers.value = [...without(handovers.value, handover.id), handover]),
   }
+}
+
+function without<Row extends { id: string }>(rows: Row[], removed: string): Row[] {
+  return rows.filter(({ id }) => id !== removed)
 }

@@ -189,7 +189,7 @@ test('the published web chat is shown, hidden and configured by the bot, and has
   await asAnna('handover', {})
   await asAnna('messages', { type: 'text', payload: { text: 'I am a person' } })
   await shows(page, 'I am a person')
-  await page.locator(`img[src="${portrait}"]`).first().waitFor()
+  await expect.poll(() => page.locator(`img[src="${portrait}"]`).count(), patience).toBeGreaterThan(0)
 })
 
 test('the published web chat goes on in its conversation after a restart of the api', async () => {

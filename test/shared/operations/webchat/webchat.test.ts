@@ -304,6 +304,10 @@ describe('a conversation', () => {
 const act = (name: string, input: object) =>
   platform.ask('POST', '/v1/chat/actions', { type: `webchat:${name}`, input }, { 'x-bot-id': bot.id })
 
+/** The frames of a stream that are neither its first one nor messages. */
+const heard = (listener: EventStream) =>
+  listener.frames().filter(({ type }) => type !== 'init' && type !== 'message_created')
+
 describe('actions of the web chat', () => {
   test('reach the open web chats of a conversation; listeners of the Chat API get typing and events', async () => {
     const ann = await visit(url)
@@ -364,10 +368,9 @@ describe('actions of the web chat', () => {
     await platform.ask('POST', `${path}/handover`, {}, asBot)
     const here = `/v1/admin/bots/${bot.id}/conversations/${conversationId}/handover`
     const { handover } = (await platform.ask('POST', here, {}, member)).body
-    // The bot answers to the end, too.
-    const heard = (listener: EventStream) =>
-      listener.frames().filter(({ type }) => type !== 'init' && type !== 'message_created')
-    const until = (count: number) => expect.poll(() => heard(ann.stream).length, { timeout: 10_000 }).toBe(count)
+    const until = async (count: number) => {
+      await expect.poll(() => heard(ann.stream).length, { timeout: 10_000 }).toBe(count)
+    }
     await until(2)
     const participant = heard(ann.stream).find(({ type }) => type === 'participant_added')!.data.participant
     expect(participant).toMatchObject({ name: 'agent', joinedAt: expect.any(String) })
