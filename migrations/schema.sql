@@ -193,6 +193,7 @@ create table bots (
   secrets text,
   limits jsonb not null default '{}'::jsonb,
   url text,
+  keeps_prompts boolean not null default false,
   constraint bots_pkey PRIMARY KEY (id),
   constraint bots_version_fkey FOREIGN KEY (id, version_id) REFERENCES bot_versions(bot_id, id),
   constraint bots_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
@@ -754,6 +755,30 @@ create table model_budgets (
 CREATE INDEX model_budgets_by_bot ON public.model_budgets USING btree (bot_id) WHERE (bot_id IS NOT NULL);
 
 CREATE INDEX model_budgets_by_workspace ON public.model_budgets USING btree (workspace_id) WHERE (workspace_id IS NOT NULL);
+
+create table model_contents (
+  event_id text not null,
+  key text not null,
+  user_id text,
+  prompt text not null,
+  answer text not null,
+  constraint model_contents_event_id_fkey FOREIGN KEY (event_id) REFERENCES events(id) ON DELETE CASCADE,
+  constraint model_contents_pkey PRIMARY KEY (event_id, key),
+  constraint model_contents_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+CREATE INDEX model_contents_by_user ON public.model_contents USING btree (user_id) WHERE (user_id IS NOT NULL);
+
+create table model_failures (
+  bot_id text not null,
+  day date not null,
+  model text not null,
+  kind text not null,
+  status integer not null,
+  failures bigint not null,
+  constraint model_failures_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
+  constraint model_failures_pkey PRIMARY KEY (bot_id, day, model, kind, status)
+);
 
 create table model_spending (
   owner_id text not null,

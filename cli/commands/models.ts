@@ -14,6 +14,7 @@ export function addModelsCommand(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ isobot models usage --bot greeter\n')
   addList(models)
   addUsage(models)
+  addFailures(models)
   addBudget(models)
 }
 
@@ -62,6 +63,31 @@ function addUsage(models: Command): void {
           return [day, botId, model, String(calls), String(inputTokens), String(outputTokens), `$${cost.toFixed(4)}`]
         })
         return table(['DAY', 'BOT', 'MODEL', 'CALLS', 'INPUT', 'OUTPUT', 'COST'], rows)
+      })
+    })
+}
+
+function addFailures(models: Command): void {
+  models
+    .command('failures')
+    .description(
+      'Lists the failures of language models by day in UTC, bot, model and cause, also where another one answered.',
+    )
+    .option(...botOption)
+    .option('--from <day>', 'the first day; 30 days before the last unless given')
+    .option('--to <day>', 'the last day; today unless given')
+    .addHelpText('after', '\nExample:\n  $ isobot models failures --bot greeter\n')
+    .action(async ({ bot, ...days }: { bot?: string; from?: string; to?: string }, command: Command) => {
+      const { output, connect } = toolsOf(command)
+      const connection = await connect()
+      const query = { ...days, ...(await botIdOf(connection, bot)) }
+      const { failures } = await connection.ask<'getModelUsage'>('GET', '/v1/admin/models/usage', { query })
+      output.result({ failures }, () => {
+        if (failures.length === 0) return 'No language model failed'
+        const rows = failures.map(({ day, botId, model, kind, status, failures: count }) => {
+          return [day, botId, model, kind, String(status ?? ''), String(count)]
+        })
+        return table(['DAY', 'BOT', 'MODEL', 'CAUSE', 'STATUS', 'FAILURES'], rows)
       })
     })
 }

@@ -54,6 +54,7 @@ export function claimed(
     version_id: null,
     disabled_reason: null,
     limits: {},
+    keeps_prompts: false,
     url: null,
     secrets: null,
     subscriptions: null,

@@ -52,8 +52,8 @@ function formatRun({
   const processor = run.cpuMilliseconds === undefined ? '' : ` (processor ${figure(run.cpuMilliseconds)})`
   const queue = `after ${figure(run.queueMilliseconds)} in the queue`
   const head = `Run ${attempt}: ${outcome} in ${figure(run.milliseconds)}${processor}, ${queue}`
-  const rows = steps.map(({ kind, name, start, milliseconds, status, failure, depth }) => {
-    const what = `${'  '.repeat(depth + 1)}${kind} ${name}`
+  const rows = steps.map(({ kind, name, start, milliseconds, status, failure, depth, model }) => {
+    const what = `${'  '.repeat(depth + 1)}${kind} ${name}${model ? `: ${formatModel(model)}` : ''}`
     return [what, failure ?? String(status ?? ''), `+${figure(start)}`, figure(milliseconds)]
   })
   return [
@@ -63,6 +63,28 @@ function formatRun({
     ...(run.error ? [`  ${styled('red', withoutControlCharacters(run.error.message))}`] : []),
   ]
 }
+
+/** For instance `openai:gpt-5-mini, 120 + 35 tokens, $0.0001`. */
+function formatModel({
+  id,
+  inputTokens,
+  outputTokens,
+  cost,
+  isReplayed,
+  firstTextMilliseconds,
+  failure,
+}: ModelCall): string {
+  return [
+    withoutControlCharacters(id),
+    `${inputTokens} + ${outputTokens} tokens`,
+    ...(cost > 0 ? [`$${cost.toFixed(4)}`] : []),
+    ...(firstTextMilliseconds === undefined ? [] : [`first text after ${figure(firstTextMilliseconds)}`]),
+    ...(isReplayed ? ['recorded by an earlier run'] : []),
+    ...(failure === undefined ? [] : [failure]),
+  ].join(', ')
+}
+
+type ModelCall = NonNullable<EventInFull['runs'][number]['steps'][number]['model']>
 
 function formatStatus(status: EventSummary['status']): string {
   const colours: Partial<Record<EventSummary['status'], 'red' | 'green' | 'yellow'>> = {

@@ -2,7 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { LRUCache } from 'lru-cache'
 import { aliases, type ModelsSettings } from '../config/models-settings.ts'
-import type { GenerateTextInput, GenerateTextOutput, LanguageModel, ModelUsage } from '../models/language-model.ts'
+import type {
+  FailureKind,
+  GenerateTextInput,
+  GenerateTextOutput,
+  LanguageModel,
+  ModelUsage,
+} from '../models/language-model.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { redactor } from '../telemetry/redact.ts'
@@ -48,10 +54,23 @@ export interface GatewayCall {
   isStreamed?: boolean
   /** Aborts the call. */
   signal?: AbortSignal | undefined
+  /** Called when a request to a provider has ended, that which answered and those that failed. */
+  onAttempt?(attempt: ModelAttempt): void
+}
+
+/** One request to a provider, at its end. */
+export interface ModelAttempt {
+  /** `provider:model`. */
+  model: string
+  /** That of the answer; of a failure, what may be billed in spite of it, by estimate. */
+  usage?: ModelUsage | undefined
+  failure?: { kind: FailureKind; status: number | undefined }
 }
 
 /** A provider that asks for a longer pause is not asked again in the same call. */
 const maxPauseSeconds = 2
+/** The tokens a second that a model is assumed to think with before its first text. */
+const hiddenTokensPerSecond = 100
 /** The pause before the second attempt, where the provider asks for none. */
 const pauseMilliseconds = 300
 const unrecordedMilliseconds = 10 * 60_000
@@ -92,7 +111,9 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
     const over = new AbortController()
     const abortSignal = AbortSignal.any([signal, over.signal])
     const endTimer = metrics.modelSeconds.startTimer({ provider: name })
+    const begin = performance.now()
     let hasBegun = false
+    let hiddenSeconds = 0
     try {
       const opened = await model(candidate.model)
       if (streamed) {
@@ -101,7 +122,10 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
         for await (const part of partsOf(stream, { signal, idleMilliseconds, hasBegun: () => hasBegun })) {
           const piece = streamed.add(part)
           if (piece) {
-            if (!hasBegun) endWait()
+            if (!hasBegun) {
+              endWait()
+              hiddenSeconds = (performance.now() - begin) / 1000
+            }
             hasBegun = true
             yield piece
           }
@@ -112,6 +136,7 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
       const answer = fromResult(result, candidate, { stops: stopsOf(call.input), estimate: estimate.input })
       endTimer({ outcome: 'answered' })
       count(name, answer.usage)
+      call.onAttempt?.({ model: candidate.id, usage: answer.usage })
       return answer
     } catch (cause) {
       const failure = toFailure(cause, candidate, {
@@ -125,14 +150,18 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
       if (hasBegun) metrics.modelStreamsCut.inc({ provider: name })
       if (failure.mayBeBilled) {
         // Before its first text a model may have written much that is not shown.
-        const output = streamed && hasBegun ? streamed.tokens : expectedOutput(candidate, estimate.output)
+        const expected = expectedOutput(candidate, estimate.output)
+        const hidden = Math.min(expected, Math.round(hiddenSeconds * hiddenTokensPerSecond))
+        const output = streamed && hasBegun ? streamed.tokens + hidden : expected
         failure.usage = toUsage(candidate, { input: estimate.input, output })
         count(name, failure.usage)
       }
+      const { kind, status, usage } = failure
+      call.onAttempt?.({ model: candidate.id, usage, failure: { kind, status } })
       // The error itself has the request and the answer of the provider, which are the user's.
       const reason = cause instanceof Error ? redact(cause.message).slice(0, 300) : undefined
-      const level = failure.kind === 'cancelled' ? 'debug' : 'warn'
-      log[level]({ model: candidate.id, kind: failure.kind, status: failure.status, reason }, 'A model gave no answer')
+      const level = kind === 'cancelled' ? 'debug' : 'warn'
+      log[level]({ model: candidate.id, kind, status, reason }, 'A model gave no answer')
       throw failure
     } finally {
       over.abort()

@@ -1,20 +1,8 @@
 import { ApiError } from '../errors.ts'
 import type { Candidate } from './choose-models.ts'
-import type { ModelUsage } from '../models/language-model.ts'
+import type { FailureKind, ModelUsage } from '../models/language-model.ts'
 import { AnswerTooLongError } from './guarded-fetch.ts'
 import { BrokenStreamError } from './streamed-answer.ts'
-
-/** Why a model gave no answer, or not all of it. */
-export type FailureKind =
-  | 'refused'
-  | 'limited'
-  | 'failed'
-  | 'malformed'
-  | 'unreachable'
-  | 'timeout'
-  | 'busy'
-  | 'broken'
-  | 'cancelled'
 
 /** The failure of one model. Its message is for the caller, and has no secret of the operator. */
 export class ModelFailure extends Error {
@@ -56,10 +44,14 @@ export class IdleStreamError extends Error {
 export class NoAnswerError extends ApiError {
   /** The usage that providers may bill in spite of the failure, by estimate. */
   readonly billed: { model: string; usage: ModelUsage }[]
+  /** The last failure. */
+  readonly last: { model: string; kind: FailureKind; status: number | undefined }
 
   constructor(failures: readonly { id: string; failure: ModelFailure }[]) {
     const { type, message, options } = noAnswer(failures)
     super(type, message, options)
+    const { id, failure } = failures.at(-1)!
+    this.last = { model: id, kind: failure.kind, status: failure.status }
     this.billed = failures.flatMap(({ id, failure: { usage } }) => (usage ? [{ model: id, usage }] : []))
   }
 }

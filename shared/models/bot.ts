@@ -42,6 +42,13 @@ export const version = closedObject(
   { disabledReason: { type: 'string', description: 'Why the platform suspended the version; absent while it runs.' } },
 )
 
+export const keepPrompts = {
+  type: 'boolean',
+  description:
+    'Whether each event keeps what it asked language models, and their answers, for the timeline. False unless given: ' +
+    'they contain what users said.',
+} as const
+
 /** A bot in full. Published clients read nested fields without checks, so those fields are always present. */
 export const bot = {
   type: 'object',
@@ -50,6 +57,7 @@ export const bot = {
     ...botSummary.required,
     'permissions',
     'limits',
+    'keepPrompts',
     'integrations',
     'plugins',
     'user',
@@ -75,6 +83,7 @@ export const bot = {
     ...botSummary.properties,
     permissions,
     limits,
+    keepPrompts,
     version: { ...version, description: 'The deployed version; absent until code is uploaded.' },
     integrations: { type: 'object', additionalProperties: installation, description: 'By alias.' },
     plugins: { type: 'object', additionalProperties: installedPlugin, description: 'By alias.' },
@@ -116,6 +125,7 @@ export function toBot({ bot: row, version: deployed, ...parts }: BotParts, view:
     ...toBotSummary(row),
     permissions: row.permissions,
     limits: row.limits,
+    keepPrompts: row.keeps_prompts,
     ...(deployed && {
       version: {
         id: deployed.id,

@@ -94,6 +94,20 @@ export type ModelMessage = GenerateTextInput['messages'][number]
 export const stopReasons = ['stop', 'max_tokens', 'content_filter', 'tool_calls', 'other'] as const
 export type StopReason = (typeof stopReasons)[number]
 
+/** Why a model gave no answer, or not all of it. */
+export const failureKinds = [
+  'refused',
+  'limited',
+  'failed',
+  'malformed',
+  'unreachable',
+  'timeout',
+  'busy',
+  'broken',
+  'cancelled',
+] as const
+export type FailureKind = (typeof failureKinds)[number]
+
 const modelWarning = closedObject({
   type: {
     enum: ['parameter_ignored', 'provider_limitation', 'deprecated_model', 'fallback_used'],

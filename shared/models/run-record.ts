@@ -24,7 +24,7 @@ export type StepKind = (typeof stepKinds)[number]
 
 /**
  * A step of a run: its kind and name, its begin and duration in milliseconds since the run's begin, its nesting depth,
- * and its result: a status, or one word when there was no response.
+ * and its result: a status, or one word when there was no response. A call of language models has its facts.
  */
 export type RunStep = [
   kind: StepKind,
@@ -32,8 +32,27 @@ export type RunStep = [
   start: number,
   took: number,
   depth: number,
-  answer?: number | string,
+  answer?: number | string | null,
+  model?: ModelStep,
 ]
+
+/** The facts of a call of language models; those that are 0 or false are left out. */
+export interface ModelStep {
+  /** `provider:model`: that which answered, or was asked last. */
+  model: string
+  /** Tokens, and their cost in US dollars. */
+  input?: number
+  output?: number
+  cost?: number
+  /** Of a stream: milliseconds from the call to the first text. */
+  first?: number
+  /** The answer is that of an earlier run of the event. */
+  replayed?: true
+  /** Why there is no answer, for instance `limited 429`. */
+  failure?: string
+  /** The key of the question and the answer, where they are kept. */
+  contents?: string
+}
 
 /** Upper bound of the run records kept per event, the newest ones. */
 export const maxKeptRuns = 5

@@ -76,6 +76,8 @@ export interface BotRow {
   permissions: Permissions
   /** Limits that differ from the operator's. */
   limits: OwnLimits
+  /** Whether events keep what they asked language models. */
+  keeps_prompts: boolean
   /** The declarations of a bot made with the public SDK, as the Admin API shows them. */
   definition: Record<string, unknown>
   /** By name, encrypted. */

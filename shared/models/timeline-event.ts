@@ -4,7 +4,7 @@ import { eventStatuses } from './event.ts'
 import { unreplayable } from './failed-event.ts'
 import { logLine, toLogLine, type DescribedLogRow } from './log-line.ts'
 import { previewOf } from './payload.ts'
-import { stepKinds, type RunRecord } from './run-record.ts'
+import { stepKinds, type ModelStep, type RunRecord } from './run-record.ts'
 
 const time = { type: 'string', format: 'date-time' } as const
 const milliseconds = { type: 'number' } as const
@@ -67,6 +67,24 @@ const step = closedObject(
   {
     status: { type: 'integer', description: 'The HTTP status of the response.' },
     failure: { type: 'string', description: 'Why there is no response.' },
+    model: closedObject(
+      {
+        id: { type: 'string', description: '`provider:model`: that which answered, or was asked last.' },
+        inputTokens: { type: 'integer' },
+        outputTokens: { type: 'integer' },
+        cost: { type: 'number', description: 'An estimate in US dollars.' },
+        isReplayed: {
+          type: 'boolean',
+          description: 'Whether the answer is that of an earlier run of the event, which paid for it.',
+        },
+      },
+      {
+        firstTextMilliseconds: { ...milliseconds, description: 'Of a stream: time from the call to the first text.' },
+        failure: { type: 'string', description: 'Why there is no answer, for instance `limited 429`.' },
+        prompt: { type: 'string', description: 'Where the bot keeps prompts; the middle of a long one is left out.' },
+        answer: { type: 'string' },
+      },
+    ),
   },
 )
 
@@ -177,9 +195,17 @@ function toPreview({ message_type: type, message_payload: payload, ...row }: Tim
   return previewOf(content).slice(0, previewCharacters).toWellFormed()
 }
 
+/** What an event in full has beside its row. */
+interface EventParts {
+  message: MessageRow | undefined
+  logs: DescribedLogRow[]
+  /** Questions to language models and their answers, by their keys. */
+  contents: ReadonlyMap<string, { prompt: string; answer: string }>
+}
+
 export function toTimelineEventDetails(
   row: TimelineRow,
-  { message, logs }: { message: MessageRow | undefined; logs: DescribedLogRow[] },
+  { message, logs, contents }: EventParts,
   view: TimelineView,
 ): Infer<typeof timelineEventDetails> {
   return {
@@ -195,13 +221,13 @@ export function toTimelineEventDetails(
         createdAt: message.created_at.toISOString(),
       },
     }),
-    runs: (row.runs ?? []).map(toRun),
+    runs: (row.runs ?? []).map((record) => toRun(record, contents)),
     ...(row.failure_reason !== null && { error: toError(row.failure_reason, logs) }),
     logs: logs.map(toLogLine),
   }
 }
 
-function toRun(record: RunRecord): Infer<typeof run> {
+function toRun(record: RunRecord, contents: EventParts['contents']): Infer<typeof run> {
   return {
     attempt: record.attempt,
     startedAt: record.at,
@@ -211,7 +237,7 @@ function toRun(record: RunRecord): Infer<typeof run> {
     milliseconds: record.took,
     ...(record.cpu !== undefined && { cpuMilliseconds: record.cpu }),
     ...(record.error && { error: record.error }),
-    steps: (record.steps ?? []).map(([kind, name, start, took, depth, answer]) => ({
+    steps: (record.steps ?? []).map(([kind, name, start, took, depth, answer, model]) => ({
       kind,
       name,
       start,
@@ -219,8 +245,26 @@ function toRun(record: RunRecord): Infer<typeof run> {
       depth,
       ...(typeof answer === 'number' && { status: answer }),
       ...(typeof answer === 'string' && { failure: answer }),
+      ...(model && { model: toModelCall(model, contents) }),
     })),
     stepsLeftOut: record.leftOut ?? 0,
+  }
+}
+
+function toModelCall(
+  { model, input = 0, output = 0, cost = 0, first, replayed, failure, contents: key }: ModelStep,
+  contents: EventParts['contents'],
+): NonNullable<Infer<typeof step>['model']> {
+  const kept = key === undefined ? undefined : contents.get(key)
+  return {
+    id: model,
+    inputTokens: input,
+    outputTokens: output,
+    cost,
+    isReplayed: replayed === true,
+    ...(first !== undefined && { firstTextMilliseconds: first }),
+    ...(failure !== undefined && { failure }),
+    ...(kept && { prompt: kept.prompt, answer: kept.answer }),
   }
 }
 

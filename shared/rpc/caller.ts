@@ -2,6 +2,7 @@ import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import type { UserKey } from '../models/user-key.ts'
 import { includesRole } from '../models/member.ts'
+import type { ModelStep } from '../models/run-record.ts'
 import { roles, type Role, type Installation } from '../models/tables.ts'
 
 /**
@@ -44,6 +45,13 @@ export type BotContext = Context & { caller: BotCaller }
 /** The message streams that a run has begun and not ended: conversation ids by stream id. */
 export type OpenStreams = Map<string, string>
 
+/** A call of language models that has ended. */
+export interface ModelCallReport {
+  facts: ModelStep
+  /** The question and the answer as texts, for bots that keep them. */
+  contents(): { prompt: string; answer: string }
+}
+
 /** The run on whose behalf a call is made. */
 export interface Execution {
   eventId: string
@@ -52,6 +60,8 @@ export interface Execution {
   call: { operation: string; ordinal: number }
   /** The message streams that the run has open. */
   openStreams: OpenStreams
+  /** Adds a call of language models to the timeline of the event. */
+  reportModelCall?(report: ModelCallReport): Promise<void>
   /** Runs one of the bot's own actions within the same run. */
   callAction(type: string, input: Record<string, unknown>): Promise<Record<string, unknown>>
 }

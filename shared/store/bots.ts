@@ -11,6 +11,7 @@ export interface NewBot {
   name: string
   permissions: Permissions
   limits: OwnLimits
+  keepsPrompts: boolean
   definition: Record<string, unknown>
   /** The address of the code of a bot under development. */
   url?: string | undefined
@@ -25,6 +26,7 @@ export async function insertBot(db: Database, bot: NewBot): Promise<void> {
     name: bot.name,
     permissions: bot.permissions,
     limits: bot.limits,
+    keeps_prompts: bot.keepsPrompts,
     definition: bot.definition,
     url: bot.url ?? null,
     secrets: bot.secrets,
@@ -65,6 +67,7 @@ export async function updateBotFields(
     name?: string | undefined
     permissions?: Permissions | undefined
     limits?: OwnLimits | undefined
+    keepsPrompts?: boolean | undefined
     /** Null removes it. */
     url?: string | null | undefined
     definition: Record<string, unknown>
@@ -78,6 +81,7 @@ export async function updateBotFields(
       ...(fields.name !== undefined && { name: fields.name }),
       ...(fields.permissions !== undefined && { permissions: fields.permissions }),
       ...(fields.limits !== undefined && { limits: fields.limits }),
+      ...(fields.keepsPrompts !== undefined && { keeps_prompts: fields.keepsPrompts }),
       ...(fields.url !== undefined && { url: fields.url }),
       definition: fields.definition,
       ...(fields.secrets !== undefined && { secrets: fields.secrets }),

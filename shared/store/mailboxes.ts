@@ -43,6 +43,8 @@ export interface ClaimedEvent extends EventRow {
   disabled_reason: string | null
   /** The bot's own limits. */
   limits: OwnLimits
+  /** Whether the event keeps what it asks language models. */
+  keeps_prompts: boolean
   /** The address of the code of a bot under development; null for others. */
   url: string | null
   /** The bot's secrets, encrypted. */
@@ -86,7 +88,7 @@ export async function claimNextEvents(db: Database, mailboxes: string[]): Promis
        returning events.*
      )
      select claimed.*, bots.version_id, ${disabledReason('bots.id', 'bots.version_id')} as disabled_reason,
-       bots.limits, bots.secrets, bots.url,
+       bots.limits, bots.keeps_prompts, bots.secrets, bots.url,
        bots.definition #> '{subscriptions,events}' as subscriptions, ${withoutWaiting},
        messages.type as message_type, messages.payload as message_payload,
        messages.metadata as message_metadata, messages.tags as message_tags,

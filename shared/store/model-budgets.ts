@@ -1,3 +1,4 @@
+import type { FailureKind } from '../models/language-model.ts'
 import { budgetPeriods, startOf, type BudgetPeriod, type ModelBudget } from '../models/model-budget.ts'
 import { withoutWaiting } from './complete-events.ts'
 import { query, type Database } from './database.ts'
@@ -110,17 +111,31 @@ function findExceeded(
 export interface CallUsage {
   /** `provider:model`. */
   model: string
+  calls: number
   inputTokens: number
   outputTokens: number
   cost: number
 }
 
+/** Failures of a model with one cause. */
+export interface CallFailures {
+  model: string
+  kind: FailureKind
+  /** 0 when the provider gave no answer. */
+  status: number
+  failures: number
+}
+
 /**
  * Replaces a reservation by the usage of its call, and adds that to the usage of the day.
  *
- * @param usages of each model that answered or may be billed; none: the call is not billed
+ * @param outcome `usages` of each model that answered or may be billed; none: the call is not billed
  */
-export async function settleUsage(db: Database, reservation: Reservation, usages: readonly CallUsage[]): Promise<void> {
+export async function settleUsage(
+  db: Database,
+  reservation: Reservation,
+  { usages, failures }: { usages: readonly CallUsage[]; failures: readonly CallFailures[] },
+): Promise<void> {
   const { botId, owners, starts, tokens, cost } = reservation
   const actualTokens = usages.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0)
   const actualCost = usages.reduce((sum, usage) => sum + usage.cost, 0)
@@ -133,13 +148,22 @@ export async function settleUsage(db: Database, reservation: Reservation, usages
      ), settled as (
        update model_spending spending set tokens = spending.tokens + :tokens::bigint, cost = spending.cost + :cost::numeric
        from locked where (spending.owner_id, spending.period, spending.start) = (locked.owner_id, locked.period, locked.start)
+     ), failed as (
+       insert into model_failures as known (bot_id, day, model, kind, status, failures)
+       select id, :day::date, failed.model, failed.kind, failed.status, failed.failures
+       from bots cross join jsonb_to_recordset(:failures::jsonb)
+         as failed (model text, kind text, status integer, failures bigint)
+       where id = :botId
+       order by model, kind, status
+       on conflict (bot_id, day, model, kind, status) do update set failures = known.failures + excluded.failures
      )
      insert into model_usage as usage (bot_id, day, model, calls, input_tokens, output_tokens, cost)
-     select id, :day::date, used.model, 1, used."inputTokens", used."outputTokens", used.cost
+     select id, :day::date, used.model, used.calls, used."inputTokens", used."outputTokens", used.cost
      from bots cross join jsonb_to_recordset(:usages::jsonb)
-       as used (model text, "inputTokens" bigint, "outputTokens" bigint, cost numeric)
+       as used (model text, calls bigint, "inputTokens" bigint, "outputTokens" bigint, cost numeric)
      where id = :botId
-     on conflict (bot_id, day, model) do update set calls = usage.calls + 1,
+     order by model
+     on conflict (bot_id, day, model) do update set calls = usage.calls + excluded.calls,
        input_tokens = usage.input_tokens + excluded.input_tokens,
        output_tokens = usage.output_tokens + excluded.output_tokens, cost = usage.cost + excluded.cost`,
     {
@@ -149,6 +173,7 @@ export async function settleUsage(db: Database, reservation: Reservation, usages
       tokens: actualTokens - tokens,
       cost: actualCost - cost,
       usages: JSON.stringify(usages),
+      failures: JSON.stringify(failures),
     },
   )
 }
@@ -200,6 +225,37 @@ export async function findBudget(db: Database, owner: BudgetOwner) {
 
 function idOf(owner: BudgetOwner): string {
   return 'botId' in owner ? owner.botId : owner.workspaceId
+}
+
+interface FailureRow {
+  bot_id: string
+  day: string
+  model: string
+  kind: FailureKind
+  status: number
+  failures: string
+}
+
+/** The failures of models that a workspace's bots, or one of them, met, by day, bot, model and cause; the newest day first. */
+export async function failuresByDay(
+  db: Database,
+  { workspaceId, botId, from, to }: { workspaceId: string; botId?: string | undefined; from: string; to: string },
+) {
+  const rows = await query<FailureRow>(
+    db,
+    `select bot_id, day::text, model, kind, status, failures
+     from model_failures join bots on bots.id = bot_id
+     where workspace_id = :workspaceId and day between :from::date and :to::date
+       ${botId === undefined ? '' : 'and bot_id = :botId'}
+     order by day desc, failures desc, bot_id, model, kind, status limit 10000`,
+    { workspaceId, botId: botId ?? null, from, to },
+  )
+  return rows.map(({ bot_id, status, failures, ...row }) => ({
+    botId: bot_id,
+    ...row,
+    ...(status !== 0 && { status }),
+    failures: Number(failures),
+  }))
 }
 
 /** The usage of a workspace's bots, or of one of them, by day, bot and model; the newest day first. */

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { createChatUser, type ChatUser } from '../support/chat-client.ts'
 import { listen } from '../support/event-stream.ts'
-import { ScriptedStream, startEndpoint, type ScriptedEndpoint } from '../support/models.ts'
+import { answerWith, ScriptedStream, startEndpoint, type ScriptedEndpoint } from '../support/models.ts'
 import { endedEvents, replies } from '../support/outcomes.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../support/platform.ts'
 import { Processes } from '../support/processes.ts'
@@ -123,6 +123,62 @@ test('code passes words on to listeners; words that come together are one part, 
   expect(deltas().length).toBeLessThan(20)
 })
 
+const detailsOf = async (botId: string) => {
+  const [event] = await endedEvents(platform, botId, 1)
+  return (await platform.ask('GET', `/v1/admin/bots/${botId}/events/${event!.id}`)).body.event
+}
+
+test('a call is a step of the timeline with its model, tokens and first text, and its texts where the bot keeps them', async () => {
+  endpoint.script = (response, { body }) => {
+    if (body.messages.at(-1).content === 'fail') return answerWith(response, 500, '{}')
+    const stream = new ScriptedStream(response)
+    stream.write('the answer')
+    stream.end()
+  }
+  const code = `
+    const model = 'local:large'
+    const messages = [{ role: 'user', content: 'the question' }]
+    for await (const chunk of client.generateTextStream({ model, systemPrompt: 'Be brief.', messages }));
+    await client.generateText({ model, messages: [{ role: 'user', content: 'fail' }] }).catch(() => {})
+    await say('done')`
+  const ask = async (fields: object) => {
+    const bot = await platform.createBot(botOf(code), fields)
+    const chatUser = await createChatUser(bot.chatUrl)
+    await chatUser.send(await chatUser.createConversation(), 'hello')
+    const { runs } = await detailsOf(bot.id)
+    const steps = runs[0].steps.filter(({ model }: { model?: object }) => model)
+    return { bot, chatUser, steps, calls: steps.map(({ model }: { model: object }) => model) }
+  }
+  const plain = await ask({})
+  const first = { id: 'local:large', inputTokens: 10, outputTokens: 5, cost: 0, isReplayed: false }
+  const failed = {
+    id: 'local:large',
+    inputTokens: 0,
+    outputTokens: 0,
+    cost: 0,
+    isReplayed: false,
+    failure: 'failed 500',
+  }
+  expect(plain.calls).toEqual([{ ...first, firstTextMilliseconds: expect.any(Number) }, failed])
+  expect(plain.steps).toMatchObject([
+    { kind: 'call', name: 'generateTextStream', status: 200 },
+    { kind: 'call', name: 'generateText', status: 400 },
+  ])
+
+  const { bot, chatUser, calls } = await ask({ keepPrompts: true })
+  expect(calls).toMatchObject([
+    { ...first, prompt: 'system:\nBe brief.\n\nuser:\nthe question', answer: 'the answer' },
+    { ...failed, prompt: 'user:\nfail', answer: '' },
+  ])
+  const [event] = await endedEvents(platform, bot.id, 1)
+  const contents = () => platform.context.db('model_contents').where({ event_id: event!.id }).count()
+  expect(await contents()).toEqual([{ count: '2' }])
+  expect(await chatUser.ask('DELETE', '/users/me')).toMatchObject({ status: 200 })
+  expect(await contents()).toEqual([{ count: '0' }])
+  const { runs } = await detailsOf(bot.id)
+  expect(runs[0].steps.findLast(({ model }: { model?: object }) => model).model).toEqual(failed)
+})
+
 test(
   'a worker killed after an answer: the next run gets the recorded one and asks no model, and asks again for the one that was cut',
   { timeout: 90_000 },
@@ -159,6 +215,10 @@ test(
       'second',
       'second',
     ])
-    expect(await endedEvents(own, bot.id, 1)).toMatchObject([{ status: 'processed', attempt: 2 }])
+    const [event] = await endedEvents(own, bot.id, 1)
+    expect(event).toMatchObject({ status: 'processed', attempt: 2 })
+    const { body: shown } = await own.ask('GET', `/v1/admin/bots/${bot.id}/events/${event!.id}`)
+    const calls = shown.event.runs[0].steps.filter(({ model }: { model?: object }) => model)
+    expect(calls.map(({ model }: { model: { isReplayed: boolean } }) => model.isReplayed)).toEqual([true, false])
   },
 )

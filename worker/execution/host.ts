@@ -14,6 +14,8 @@ import { isRecord } from '#shared/models/payload.ts'
 import type { FoundPassageView } from '#shared/models/passage.ts'
 import type { Installation } from '#shared/models/tables.ts'
 import { eventKnowledge } from './event-knowledge.ts'
+import { recordModelCall } from './record-model-call.ts'
+import type { OpenStep } from './run-recorder.ts'
 
 /** The run whose host calls the handler answers. */
 export interface HostRun {
@@ -29,7 +31,11 @@ export interface HostRun {
   /** Aborted when the run has ended: no code receives what its calls still return. */
   ended: AbortSignal
   /** Called for each host call; `name` receives its operation, and `end` the status of its answer, or a word for an end within. */
-  onCall?(name: string): { name(name: string): void; end(answer: number | string): void }
+  onCall?(name: string): OpenStep
+  /** Whether the event keeps what it asks language models. */
+  keepsPrompts?: boolean
+  /** The user of the event, with whom what it keeps is erased. */
+  userId?: string | null
   /** Runs an action of the bot or of an installed integration. `scope` is the nested run's. */
   callAction(type: string, input: Record<string, unknown>, scope: string): Promise<Record<string, unknown>>
 }
@@ -67,6 +73,7 @@ export function createHostHandler(context: Context, run: HostRun): (call: HostCa
       const name = `${isCardScope(card) ? card : ''}${journalName(operation, body)}`
       const ordinal = (counts.get(name) ?? 0) + 1
       counts.set(name, ordinal)
+      const call = { operation: `${run.scope}${name}`, ordinal }
       return {
         kind: 'bot',
         botId: run.botId,
@@ -75,7 +82,8 @@ export function createHostHandler(context: Context, run: HostRun): (call: HostCa
           eventId: run.eventId,
           attempt: run.attempt,
           openStreams: run.openStreams,
-          call: { operation: `${run.scope}${name}`, ordinal },
+          call,
+          ...(step && { reportModelCall: (report) => recordModelCall(context, run, { step, call, report }) }),
           callAction: (type, input) => run.callAction(type, input, `${run.scope}${name}:${ordinal}/`),
         },
       }

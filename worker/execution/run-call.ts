@@ -86,6 +86,8 @@ export async function runCall(
     scope,
     openStreams,
     ended: ended.signal,
+    keepsPrompts: event.keeps_prompts,
+    userId: event.user_id,
     onCall: (name) => observedCall(worker, recorder.begin('call', name, depth + 1)),
     async callAction(type, input, nestedScope) {
       const called = await actionCall(worker, event, call, type, input as JsonObject)

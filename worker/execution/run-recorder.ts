@@ -1,5 +1,5 @@
 import type { HookStart, Outcome } from '#sandbox/protocol/contract.ts'
-import { maxKeptRuns, type RunRecord, type RunStep, type StepKind } from '#shared/models/run-record.ts'
+import { maxKeptRuns, type ModelStep, type RunRecord, type RunStep, type StepKind } from '#shared/models/run-record.ts'
 import { storable } from '#shared/store/complete-events.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { Failure } from './failures.ts'
@@ -24,6 +24,8 @@ export interface OpenStep {
   name(name: string): void
   /** @param answer the status; without an answer, one word */
   end(answer?: number | string): void
+  /** Adds the facts of a call of language models. */
+  model(facts: ModelStep): void
 }
 
 /** Records the steps of an event's handling. */
@@ -43,7 +45,7 @@ export class RunRecorder {
 
   begin(kind: StepKind, name: string, depth: number): OpenStep {
     const step: RunStep = [kind, cut(name), round(this.now), 0, depth]
-    if (!this.#add(step)) return { name() {}, end() {} }
+    if (!this.#add(step)) return { name() {}, end() {}, model() {} }
     this.#inFlight.add(step)
     return {
       name: (known) => void (step[1] = cut(known)),
@@ -52,6 +54,10 @@ export class RunRecorder {
         if (!this.#inFlight.delete(step)) return
         step[3] = round(this.now - step[2])
         if (answer !== undefined) step[5] = answer
+      },
+      model(facts) {
+        step[5] ??= null
+        step[6] = facts
       },
     }
   }

@@ -113,5 +113,6 @@ export function observedCall({ metrics, log }: Context, step: OpenStep): OpenSte
       if (log.isLevelEnabled('debug')) log.debug({ operation, status: answer, milliseconds }, 'Called')
       step.end(answer)
     },
+    model: (facts) => step.model(facts),
   }
 }

@@ -3,6 +3,7 @@ import { idsSince } from '#shared/ids.ts'
 import { deleteOldActivity } from '#shared/store/activity.ts'
 import type { Database } from '#shared/store/database.ts'
 import { deleteOldKeys } from '#shared/store/idempotency-keys.ts'
+import { deleteOldModelContents } from '#shared/store/model-contents.ts'
 import {
   alone,
   deleteOldAuditRecords,
@@ -14,7 +15,8 @@ import {
 import { repeatedly } from './repeatedly.ts'
 
 /**
- * Deletes expired rows: logs, journals, old versions, activity, idempotency keys and audit records. Passes read rows in
+ * Deletes expired rows: logs, questions to language models, journals, old versions, activity, idempotency keys and audit
+ * records. Passes read rows in
  * key order, in batches, so deletion needs no index of its own. `scheduler.ts` handles expired states, because it sends
  * their events to the bots.
  */
@@ -56,6 +58,11 @@ export function openRetention({ db, log, config }: Context, rows = rowsOfPass) {
 
   const passes: Record<string, Pass> = {
     logs: async (transaction) => (await deleteOldLogs(transaction, logMilliseconds, rows)) === rows,
+
+    'questions to language models': async (transaction) => {
+      const until = idsSince('evt', Date.now() - logMilliseconds)
+      return (await deleteOldModelContents(transaction, until, rows)) === rows
+    },
 
     journals: async (transaction) => {
       const until = idsSince('evt', Date.now() - dayMilliseconds)

@@ -10,7 +10,7 @@ import { navigate, to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
 import type { TabProps } from './tab.ts'
 
-/** The bot's name, permitted hosts, secrets and deletion. */
+/** The bot's name, permitted hosts, secrets, what events keep of language models, and deletion. */
 export function SettingsTab({ bot, reloadBot }: TabProps): JSX.Element {
   const [isDeleting, setIsDeleting] = useState(false)
   const change = async (body: object, done: string) => {
@@ -24,6 +24,7 @@ export function SettingsTab({ bot, reloadBot }: TabProps): JSX.Element {
       <NameForm bot={bot} change={change} />
       <HostsForm bot={bot} change={change} />
       <SecretsForm bot={bot} change={change} />
+      <PromptsForm bot={bot} change={change} />
       {!isFixed && (
         <section class="panel">
           <header>
@@ -138,6 +139,27 @@ function SecretsForm({ bot, change }: FormProps): JSX.Element {
         Save
       </button>
     </form>
+  )
+}
+
+function PromptsForm({ bot, change }: FormProps): JSX.Element {
+  const save = (keepPrompts: boolean) =>
+    change({ keepPrompts }, keepPrompts ? 'Events keep their prompts from now on.' : 'Events keep no more prompts.')
+  return (
+    <section class="panel">
+      <header>
+        <h2>Language models</h2>
+      </header>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={bot.keepPrompts}
+          onChange={({ currentTarget }) => void save(currentTarget.checked)}
+        />
+        Keep prompts and answers with the events
+      </label>
+      <p class="quiet">The timeline shows them to developers. They contain what users said.</p>
+    </section>
   )
 }
 

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import type { Run, Step } from '../api/types.ts'
 import { formatMilliseconds, plural } from '../format.ts'
+import { ModelCall } from './model-call.tsx'
 import { Outcome } from '../parts/status.tsx'
 
 interface Bar {
@@ -12,6 +13,7 @@ interface Bar {
   milliseconds: number
   note: string
   isBad: boolean
+  model?: Step['model']
 }
 
 const words: Record<string, string> = { load: 'start the code', queue: 'wait in queue' }
@@ -45,6 +47,7 @@ export function Waterfall({ run, isOnly }: { run: Run; isOnly: boolean }): JSX.E
               {formatMilliseconds(bar.milliseconds)}
               {bar.note && <small>{bar.note}</small>}
             </span>
+            {bar.model && <ModelCall call={bar.model} />}
           </li>
         ))}
       </ol>
@@ -69,7 +72,7 @@ function barsOf(run: Run): Bar[] {
 }
 
 function toBar(step: Step): Bar {
-  const { kind, name, depth, start, milliseconds, status = 0, failure } = step
+  const { kind, name, depth, start, milliseconds, status = 0, failure, model } = step
   const note = failure ?? (status >= 400 ? String(status) : '')
   return {
     label: words[kind] ?? name,
@@ -79,5 +82,6 @@ function toBar(step: Step): Bar {
     milliseconds,
     note,
     isBad: note !== '',
+    ...(model && { model }),
   }
 }

@@ -32,7 +32,7 @@ export const createBot = operation({
 
   async handle(context, input) {
     const { name, url, code, sourceMap, flows, layouts, note, permissions = {}, limits = {}, ...others } = input
-    const { integrations = {}, recurringEvents = {}, secrets = {}, ...change } = others
+    const { integrations = {}, recurringEvents = {}, secrets = {}, keepPrompts = false, ...change } = others
     const { db, caller, config } = context
     const { workspaceId } = caller
     assertAllowed(config, limits)
@@ -51,6 +51,7 @@ export const createBot = operation({
         name: name ?? `bot-${id.slice(-6).toLowerCase()}`,
         permissions,
         limits,
+        keepsPrompts: keepPrompts,
         definition,
         url,
         secrets: await changeSecrets(config.secret, { id, secrets: null }, secrets),

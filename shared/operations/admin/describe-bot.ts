@@ -6,7 +6,7 @@ import { botDefinition, recurringEvents, type BotDefinition } from '../../models
 import { versionDescription } from '../../models/bot-version.ts'
 import { flowLayout, maxFlows } from '../../flows/flow.ts'
 import { limits } from '../../config/code-limits.ts'
-import { toBot, type Bot } from '../../models/bot.ts'
+import { keepPrompts, toBot, type Bot } from '../../models/bot.ts'
 import { secrets } from '../../models/definition.ts'
 import { readSecrets } from '../../store/named-secrets.ts'
 import { findBot, findDeployedVersion } from '../../store/bots.ts'
@@ -48,6 +48,7 @@ export const botFields = {
   },
   permissions,
   limits,
+  keepPrompts,
   recurringEvents,
   integrations,
   secrets,

@@ -5,6 +5,7 @@ import { timelineEventDetails, toTimelineEventDetails } from '../../models/timel
 import { operation } from '../../rpc/operation.ts'
 import { timelineRows } from '../../store/event-timeline.ts'
 import { logOfEvent } from '../../store/failed-events.ts'
+import { findModelContents } from '../../store/model-contents.ts'
 import { findMessage } from '../../store/messages.ts'
 import { findOwnBot } from './find-version.ts'
 
@@ -28,13 +29,14 @@ export const getBotEvent = operation({
     await findOwnBot(context, id)
     const [row] = await timelineRows(db, id, [eventId])
     if (!row) throw notFound(`Event '${eventId}' of bot '${id}'`)
-    const [message, lines] = await Promise.all([
+    const [message, lines, contents] = await Promise.all([
       row.message_id === null ? undefined : findMessage(db, id, row.message_id),
       logOfEvent(db, id, eventId, maxLines),
+      findModelContents(db, eventId),
     ])
     const { user_id, workflow_id } = row
     const logs = lines.map((line) => ({ ...line, user_id, workflow_id }))
     const view = { showsContents: true, oldestReplayable: oldestReplayable(config) }
-    return { event: toTimelineEventDetails(row, { message, logs }, view) }
+    return { event: toTimelineEventDetails(row, { message, logs, contents }, view) }
   },
 })

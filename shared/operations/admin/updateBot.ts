@@ -60,7 +60,8 @@ export const updateBot = operation({
 
   async handle(context, input) {
     const { id, name, url, code, sourceMap, flows, layouts, note, permissions, limits, allowNoHooks, ...others } = input
-    const { integrations = {}, recurringEvents = {}, secrets, renamed, allowRemovedNodes, ...change } = others
+    const { integrations = {}, recurringEvents = {}, secrets, renamed, allowRemovedNodes, ...rest } = others
+    const { keepPrompts, ...change } = rest
     const { db, caller, config } = context
     const { workspaceId } = caller
     assertAllowed(config, limits ?? {})
@@ -86,6 +87,7 @@ export const updateBot = operation({
         name,
         permissions,
         limits,
+        keepsPrompts: keepPrompts,
         url,
         definition,
         secrets: secrets && (await changeSecrets(config.secret, row, secrets)),

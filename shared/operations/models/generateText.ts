@@ -1,7 +1,6 @@
 import { generateTextInput, generateTextOutput } from '../../models/language-model.ts'
-import { recordPaid } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
-import { askModels } from './metered.ts'
+import { askRecorded } from './ask-recorded.ts'
 
 export const generateText = operation({
   name: 'generateText',
@@ -20,6 +19,6 @@ export const generateText = operation({
   output: generateTextOutput,
 
   async handle(context, input) {
-    return recordPaid(context, input, context.models.unrecorded, () => askModels(context, input))
+    return askRecorded(context, input, input)
   },
 })

@@ -5,6 +5,7 @@ import {
   generateTextChunk,
   generateTextInput,
   type GenerateTextChunk,
+  type GenerateTextInput,
   type GenerateTextOutput,
 } from '../../models/language-model.ts'
 import type { BotContext } from '../../rpc/caller.ts'
@@ -12,6 +13,7 @@ import { recordPaidStream } from '../../rpc/journal.ts'
 import { toLineStream } from '../../rpc/line-stream.ts'
 import { operation } from '../../rpc/operation.ts'
 import { metered } from './metered.ts'
+import { reportAnswer, reportFailure } from './report-call.ts'
 
 type Pieces = AsyncGenerator<Piece, GenerateTextOutput, void>
 
@@ -40,13 +42,29 @@ export const generateTextStream = operation({
     const stream = await recordPaidStream(context, input, models.unrecorded, async function* () {
       return yield* metered(context, { input, choice: models.choose(input), isStreamed: true, signal })
     })
-    if ('recorded' in stream) return toLineStream([...wholeOf(stream.recorded), lastChunk(stream.recorded)])
-    const { pieces } = stream
+    if ('recorded' in stream) {
+      const { recorded } = stream
+      await reportAnswer(context, input, { answer: recorded, isReplayed: true })
+      return toLineStream([...wholeOf(recorded), lastChunk(recorded)])
+    }
+    const pieces = reported(context, input, stream.pieces)
     // An error before the first piece is the answer's.
     const first = await pieces.next()
     return { lines: chunksOf(context, first, pieces), cancel: () => cancelled.abort() }
   },
 })
+
+/** Adds the call to the timeline at its end. */
+async function* reported(context: BotContext, input: GenerateTextInput, pieces: Pieces): Pieces {
+  try {
+    const answer = yield* pieces
+    await reportAnswer(context, input, { answer, isReplayed: false })
+    return answer
+  } catch (error) {
+    await reportFailure(context, input, error)
+    throw error
+  }
+}
 
 /** An iterator and not a generator, whose end would do nothing before its first item was read. */
 function chunksOf(

@@ -1,10 +1,16 @@
 import type { Choice } from '../../llm/choose-models.ts'
-import { NoAnswerError } from '../../llm/model-failure.ts'
+import type { ModelAttempt } from '../../llm/gateway.ts'
 import type { Piece } from '../../llm/streamed-answer.ts'
 import { ApiError } from '../../errors.ts'
-import type { GenerateTextInput, GenerateTextOutput, ModelUsage } from '../../models/language-model.ts'
+import type { GenerateTextInput, GenerateTextOutput } from '../../models/language-model.ts'
 import type { BotContext } from '../../rpc/caller.ts'
-import { BudgetExceededError, reserveUsage, settleUsage, type CallUsage } from '../../store/model-budgets.ts'
+import {
+  BudgetExceededError,
+  reserveUsage,
+  settleUsage,
+  type CallFailures,
+  type CallUsage,
+} from '../../store/model-budgets.ts'
 
 /** A call of language models. */
 interface MeteredCall {
@@ -34,19 +40,16 @@ export async function* metered(
       throw error instanceof BudgetExceededError ? refusal(context, error) : error
     },
   )
-  let used: CallUsage[] = []
+  const attempts: ModelAttempt[] = []
   try {
-    const answer = yield* models.generate({ botId: caller.botId, ...call })
-    used = [toCallUsage(answer.metadata)]
-    return answer
-  } catch (error) {
-    if (error instanceof NoAnswerError) used = error.billed.map((each) => toCallUsage(each))
-    throw error
+    return yield* models.generate({ botId: caller.botId, ...call, onAttempt: (attempt) => attempts.push(attempt) })
   } finally {
     // The answer is paid for: it is not lost with the database.
-    await settleUsage(db, reservation, used).catch((err: unknown) => {
-      log.warn({ err, botId: caller.botId }, 'The usage of a language model is not recorded; its reservation stays')
-    })
+    await settleUsage(db, reservation, { usages: usagesOf(attempts), failures: failuresOf(attempts) }).catch(
+      (err: unknown) => {
+        log.warn({ err, botId: caller.botId }, 'The usage of a language model is not recorded; its reservation stays')
+      },
+    )
   }
 }
 
@@ -59,9 +62,33 @@ export async function askModels(context: BotContext, input: GenerateTextInput): 
   return next.value
 }
 
-function toCallUsage({ model, usage }: { model: string; usage: ModelUsage }): CallUsage {
-  const { inputTokens, inputCost, outputTokens, outputCost } = usage
-  return { model, inputTokens, outputTokens, cost: inputCost + outputCost }
+/** What the attempts used, by model: those that answered, and those that may be billed. */
+function usagesOf(attempts: readonly ModelAttempt[]): CallUsage[] {
+  const byModel = new Map<string, CallUsage>()
+  for (const { model, usage } of attempts) {
+    if (!usage) continue
+    const used = byModel.get(model) ?? { model, calls: 0, inputTokens: 0, outputTokens: 0, cost: 0 }
+    byModel.set(model, {
+      model,
+      calls: used.calls + 1,
+      inputTokens: used.inputTokens + usage.inputTokens,
+      outputTokens: used.outputTokens + usage.outputTokens,
+      cost: used.cost + usage.inputCost + usage.outputCost,
+    })
+  }
+  return [...byModel.values()]
+}
+
+/** The failures of the attempts, by model and cause. A call that its caller has ended is none. */
+function failuresOf(attempts: readonly ModelAttempt[]): CallFailures[] {
+  const byCause = new Map<string, CallFailures>()
+  for (const { model, failure } of attempts) {
+    if (!failure || failure.kind === 'cancelled') continue
+    const { kind, status = 0 } = failure
+    const key = JSON.stringify([model, kind, status])
+    byCause.set(key, { model, kind, status, failures: (byCause.get(key)?.failures ?? 0) + 1 })
+  }
+  return [...byCause.values()]
 }
 
 function refusal({ metrics }: BotContext, { owner, period, unit, spent, limit }: BudgetExceededError): ApiError {

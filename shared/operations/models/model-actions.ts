@@ -4,10 +4,9 @@ import { invalidInput, type ChatAction } from '../../messaging/action-input.ts'
 import { splitActionType } from '../../messaging/call-action.ts'
 import { isRecord } from '../../models/payload.ts'
 import type { BotContext } from '../../rpc/caller.ts'
-import { recordPaid } from '../../rpc/journal.ts'
 import { compile } from '../../schema.ts'
 import { listInstallations } from '../../store/installations.ts'
-import { askModels } from './metered.ts'
+import { askRecorded } from './ask-recorded.ts'
 
 /** Names of the published integrations of models, which older clients call in place of the gateway. */
 const publishedNames = new Set([
@@ -44,9 +43,7 @@ const generateContent =
   async (context, given) => {
     const input: unknown = toGenerateTextInput(context, alias, given)
     if (!isGenerateTextInput(input)) throw invalidInput(type, isGenerateTextInput)
-    const { models } = context
-    const answer = await recordPaid(context, { type, input }, models.unrecorded, () => askModels(context, input))
-    return toContent(answer)
+    return toContent(await askRecorded(context, { type, input }, input))
   }
 
 const listLanguageModels =

@@ -101,6 +101,20 @@ describe('versions', () => {
   })
 })
 
+test('questions to language models are deleted 30 days after their events', async () => {
+  const old = await events(20, '1 day', 'processed')
+  const fresh = newId('evt')
+  await db()('events').insert({ id: fresh, bot_id: bot.id, mailbox: fresh, type: 'x', payload: {}, status: 'failed' })
+  await db().raw(
+    `insert into model_contents (event_id, key, prompt, answer) select id, 'key', 'Why?', 'Because.' from unnest(?::text[]) id`,
+    [[...old, fresh]],
+  )
+  expect(await openRetention(platform.context, 12).pass()).toBe(true)
+  expect(await db()('model_contents').count()).toEqual([{ count: '9' }])
+  await sweep(12)
+  expect(await db()('model_contents').pluck('event_id')).toEqual([fresh])
+})
+
 test('counts of outcomes of events are deleted when they cannot be queried any more', async () => {
   const count = (seconds: number, age: string) =>
     db().raw(

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { reserveUsage } from '#shared/store/model-budgets.ts'
 import { createMember } from '../../../support/members.ts'
-import { answerWith, complete, startEndpoint, startProviders, type ScriptedEndpoint } from '../../../support/models.ts'
+import {
+  answerWith,
+  complete,
+  ScriptedStream,
+  startEndpoint,
+  startProviders,
+  type ScriptedEndpoint,
+} from '../../../support/models.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 
 let endpoint: ScriptedEndpoint
@@ -30,6 +37,15 @@ const generate = (fields: object = {}, id = botId) =>
     { messages: [{ role: 'user', content: 'hi' }], maxTokens: 90, ...fields },
     { 'x-bot-id': id },
   )
+/** Reads a streamed answer to its end. */
+async function stream(fields: object): Promise<void> {
+  const response = await fetch(`${platform.url}/v2/cognitive/generate-text-stream`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${platform.token}`, 'x-bot-id': botId, 'content-type': 'application/json' },
+    body: JSON.stringify({ messages: [{ role: 'user', content: 'hi' }], ...fields }),
+  })
+  await response.text()
+}
 const setBudget = (budget: object, id?: string) =>
   platform.ask('PUT', '/v1/admin/models/budget', { budget, ...(id && { botId: id }) })
 const budgetOf = async (id?: string) =>
@@ -107,6 +123,63 @@ describe('a budget', () => {
     expect((await generate()).status).toBe(400)
     expect((await budgetOf(botId)).spent.day.tokens).toBeGreaterThanOrEqual(90)
   })
+})
+
+test('an attempt that may be billed counts against the budget, also when the next one or another model answers', async () => {
+  const reply = { content: 'ok', usage: { prompt_tokens: 60, completion_tokens: 40 } }
+  // The endpoint closes the stream before its first text; then it answers.
+  endpoint.script = (response, { body }) => {
+    const written = new ScriptedStream(response)
+    if (body.model === 'large' || endpoint.requests.length > 1) {
+      written.write('ok')
+      written.end('stop', { prompt_tokens: 60, completion_tokens: 40, total_tokens: 100 })
+    } else written.destroy()
+  }
+  await stream({ maxTokens: 90 })
+  const twice = (await budgetOf(botId)).spent.day.tokens
+  expect(twice).toBeGreaterThanOrEqual(100 + 90)
+
+  endpoint.script = (response, { body }) =>
+    body.model === 'small' ? answerWith(response, 200, 'no answer') : complete(response, reply)
+  expect((await generate({ model: ['local:small', 'local:large'] })).status).toBe(200)
+  expect((await budgetOf(botId)).spent.day.tokens).toBeGreaterThanOrEqual(twice + 100 + 90)
+  const { body } = await platform.ask('GET', `/v1/admin/models/usage?botId=${botId}`)
+  const calls = body.usage.map(({ model, calls }: { model: string; calls: number }) => [model, calls])
+  expect(Object.fromEntries(calls)).toEqual({ 'local:small': 3, 'local:large': 1 })
+})
+
+test('a failed call of several models is charged to each of them, and its failures are counted by their cause', async () => {
+  endpoint.script = (response, { body }) =>
+    body.model === 'small'
+      ? answerWith(response, 200, 'no answer')
+      : answerWith(response, 429, '{}', { 'retry-after': '60' })
+  expect((await generate({ model: ['local:small', 'local:large'] })).status).toBe(400)
+  endpoint.script = (response) => answerWith(response, 200, 'no answer')
+  expect((await generate({ model: ['local:small', 'local:large'] })).status).toBe(400)
+  const { body } = await platform.ask('GET', `/v1/admin/models/usage?botId=${botId}`)
+  const day = new Date().toISOString().slice(0, 10)
+  const calls = body.usage.map(({ model, calls }: { model: string; calls: number }) => [model, calls])
+  expect(Object.fromEntries(calls)).toEqual({ 'local:small': 2, 'local:large': 1 })
+  expect(body.failures).toEqual([
+    { botId, day, model: 'local:small', kind: 'malformed', status: 200, failures: 2 },
+    { botId, day, model: 'local:large', kind: 'limited', status: 429, failures: 1 },
+    { botId, day, model: 'local:large', kind: 'malformed', status: 200, failures: 1 },
+  ])
+})
+
+test('the hidden reasoning of a stream that breaks off after its first text is estimated by the time before it', async () => {
+  endpoint.script = (response) => {
+    const written = new ScriptedStream(response)
+    setTimeout(() => {
+      written.write('begin')
+      setTimeout(() => written.destroy(), 50)
+    }, 300)
+  }
+  await stream({ maxTokens: 500 })
+  const { body } = await platform.ask('GET', `/v1/admin/models/usage?botId=${botId}`)
+  // 300 ms at 100 tokens a second, and two tokens of text.
+  expect(body.usage[0].outputTokens).toBeGreaterThanOrEqual(31)
+  expect(body.usage[0].outputTokens).toBeLessThanOrEqual(500)
 })
 
 const used = (calls: number) => ({ calls, inputTokens: 60 * calls, outputTokens: 40 * calls, cost: 0 })

@@ -1,0 +1,42 @@
+import { NoAnswerError } from '../../llm/model-failure.ts'
+import type { GenerateTextInput, GenerateTextOutput } from '../../models/language-model.ts'
+import type { ModelStep } from '../../models/run-record.ts'
+import type { BotContext } from '../../rpc/caller.ts'
+import { answerText, promptText } from './call-text.ts'
+
+/** Adds a call that a model has answered to the timeline of its event. */
+export async function reportAnswer(
+  { caller }: BotContext,
+  input: GenerateTextInput,
+  { answer, isReplayed }: { answer: GenerateTextOutput; isReplayed: boolean },
+): Promise<void> {
+  const { model, usage, cost, ttft } = answer.metadata
+  const facts: ModelStep = {
+    model,
+    input: usage.inputTokens,
+    output: usage.outputTokens,
+    ...(cost > 0 && { cost }),
+    ...(ttft !== undefined && { first: ttft }),
+    ...(isReplayed && { replayed: true }),
+  }
+  const contents = () => ({ prompt: promptText(input), answer: answerText(answer) })
+  await caller.execution?.reportModelCall?.({ facts, contents })
+}
+
+/** Adds a call that no model has answered; refusals before a model was asked have only the status of their step. */
+export async function reportFailure({ caller }: BotContext, input: GenerateTextInput, error: unknown): Promise<void> {
+  if (!(error instanceof NoAnswerError)) return
+  const { last, billed } = error
+  const sum = (of: (usage: (typeof billed)[number]['usage']) => number) =>
+    billed.reduce((total, { usage }) => total + of(usage), 0)
+  const facts: ModelStep = {
+    model: last.model,
+    ...(billed.length > 0 && {
+      input: sum((usage) => usage.inputTokens),
+      output: sum((usage) => usage.outputTokens),
+      cost: sum((usage) => usage.inputCost + usage.outputCost),
+    }),
+    failure: last.status === undefined ? last.kind : `${last.kind} ${last.status}`,
+  }
+  await caller.execution?.reportModelCall?.({ facts, contents: () => ({ prompt: promptText(input), answer: '' }) })
+}
