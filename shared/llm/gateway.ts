@@ -69,7 +69,8 @@ export interface ModelAttempt {
 
 /** A provider that asks for a longer pause is not asked again in the same call. */
 const maxPauseSeconds = 2
-/** The tokens a second that a model is assumed to think with before its first text. */
+/** A model whose first text takes longer than this is assumed to think in secret, with so many tokens a second. */
+const usualFirstTextSeconds = 1
 const hiddenTokensPerSecond = 100
 /** The pause before the second attempt, where the provider asks for none. */
 const pauseMilliseconds = 300
@@ -124,7 +125,7 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
           if (piece) {
             if (!hasBegun) {
               endWait()
-              hiddenSeconds = (performance.now() - begin) / 1000
+              hiddenSeconds = Math.max(0, (performance.now() - begin) / 1000 - usualFirstTextSeconds)
             }
             hasBegun = true
             yield piece

@@ -106,7 +106,7 @@ test('questions to language models are deleted 30 days after their events', asyn
   const fresh = newId('evt')
   await db()('events').insert({ id: fresh, bot_id: bot.id, mailbox: fresh, type: 'x', payload: {}, status: 'failed' })
   await db().raw(
-    `insert into model_contents (event_id, key, prompt, answer) select id, 'key', 'Why?', 'Because.' from unnest(?::text[]) id`,
+    `insert into model_contents (event_id, key, prompt, answer) select id, 'key', 'Why', 'Because' from unnest(?::text[]) id`,
     [[...old, fresh]],
   )
   expect(await openRetention(platform.context, 12).pass()).toBe(true)
