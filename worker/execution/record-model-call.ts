@@ -2,8 +2,14 @@ import { createHash } from 'node:crypto'
 import type { Context } from '#shared/context.ts'
 import type { Execution, ModelCallReport } from '#shared/rpc/caller.ts'
 import { insertModelContents } from '#shared/store/model-contents.ts'
-import type { HostRun } from './host.ts'
 import type { OpenStep } from './run-recorder.ts'
+
+/** The run that made a call. */
+interface AskingRun {
+  eventId: string
+  keepsPrompts?: boolean
+  userId?: string | null
+}
 
 /**
  * Adds a call of language models to the timeline of its event, and keeps its question and answer where the bot does. The
@@ -13,7 +19,7 @@ import type { OpenStep } from './run-recorder.ts'
  */
 export async function recordModelCall(
   { db, log }: Context,
-  { keepsPrompts, eventId, userId = null }: HostRun,
+  { keepsPrompts, eventId, userId = null }: AskingRun,
   { step, call, report }: { step: OpenStep; call: Execution['call']; report: ModelCallReport },
 ): Promise<void> {
   const { facts } = report
