@@ -3,10 +3,14 @@ import { fileURLToPath } from 'node:url'
 import { Router, type RequestHandler } from 'express'
 import type { Context } from '#shared/context.ts'
 import { describeApi, describeChat, type OpenApiDocument } from '#shared/openapi/document.ts'
+import { isPackaged } from '#shared/process/is-packaged.ts'
 import { visitor } from './authenticate.ts'
 
 const ownFiles = join(import.meta.dirname, 'docs')
-const rendererFiles = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')))
+// The published package has copies: `swagger-ui-dist` brings a script that reports each installation to its makers.
+const rendererFiles = isPackaged
+  ? join(ownFiles, 'renderer')
+  : dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')))
 
 /** The files of the page, by directory. The renderer's package holds more files than the page needs. */
 const files = new Map([

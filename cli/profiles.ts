@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { isPackaged } from '#shared/process/is-packaged.ts'
 import { failed, misused, unreachable } from './failure.ts'
 import { isPlaintext } from './plaintext-warning.ts'
 import { isStartRunning } from './start/record.ts'
@@ -26,9 +27,11 @@ export const localName = 'local'
 /** The profile name of the platform that `ISOBOT_URL` and `ISOBOT_TOKEN` specify. */
 export const environmentName = 'environment'
 
-/** The data folder of `npm start` and `isobot start`. */
+/** The data folder of `npm start` and `isobot start`: beside the sources, or in the present folder. */
 export function dataDirectory(): string {
-  return resolve(process.env.ISOBOT_DATA_DIR || join(import.meta.dirname, '..', '.isobot'))
+  // The folder of the published package is replaced with each update.
+  const home = isPackaged ? process.cwd() : join(import.meta.dirname, '..')
+  return resolve(process.env.ISOBOT_DATA_DIR || join(home, '.isobot'))
 }
 
 /** The profiles file, readable by its owner only. */

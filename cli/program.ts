@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { addBotsCommand } from './commands/bots.ts'
 import { addChatCommand } from './commands/chat.ts'
@@ -23,6 +22,7 @@ import { addTestCommand } from './commands/test.ts'
 import { addWebchatCommand } from './commands/webchat.ts'
 import { exitCodes, misused, type ExitCode } from './failure.ts'
 import { reportFailure } from './report-failure.ts'
+import { readVersion } from './version.ts'
 
 /** Each function adds one command. Commands import their implementation when they run, so that help is fast. */
 const commands = [
@@ -110,9 +110,4 @@ function endWithReader(): void {
       process.exit()
     })
   }
-}
-
-function readVersion(): string {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
 }

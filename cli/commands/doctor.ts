@@ -4,6 +4,7 @@ import type { Grade } from '../doctor/finding.ts'
 import { exitCodes } from '../failure.ts'
 import { loadVariables, usualVariables } from '../load-variables.ts'
 import { styled } from '../output.ts'
+import { loadPlatformOnly } from '../platform-only.ts'
 import { localDataDirectory } from '../profiles.ts'
 import { toolsOf } from '../tools.ts'
 
@@ -24,7 +25,7 @@ export function addDoctorCommand(program: Command): void {
     .action(async ({ envFile }: { envFile?: string }, command: Command) => {
       const { output } = toolsOf(command)
       loadVariables(envFile)
-      const { examine } = await import('../doctor/examine.ts')
+      const { examine } = await loadPlatformOnly('doctor', () => import('../doctor/examine.ts'))
       const examined = examine({ environment: process.env, dataDirectory: await localDataDirectory() })
       const examination = await output.during('Checking', examined)
       output.result(examination, () => asText(examination))

@@ -2,6 +2,7 @@ import { Argument, type Command } from 'commander'
 import { storeNames, type StoreName } from '#shared/config/s3-settings.ts'
 import { exitCodes, misused } from '../failure.ts'
 import { loadVariables, usualVariables } from '../load-variables.ts'
+import { loadPlatformOnly } from '../platform-only.ts'
 import { localDataDirectory } from '../profiles.ts'
 import { toolsOf } from '../tools.ts'
 
@@ -26,7 +27,7 @@ export function addMove(files: Command): void {
       const { output } = toolsOf(command)
       loadVariables(envFile)
       const [{ openStores }, { moveObjects }, { untilInterrupted }, { sizeOf }] = await Promise.all([
-        import('../files/open-stores.ts'),
+        loadPlatformOnly('files move', () => import('../files/open-stores.ts')),
         import('#shared/files/move-objects.ts'),
         import('../start/interrupt.ts'),
         import('../files/bot-files.ts'),

@@ -18,6 +18,7 @@ export function addInitCommand(program: Command): void {
         return (
           `The bot "${made.name}" is in ${path}: ${made.files.filter((file) => file !== 'node_modules').join(', ')}\n\n` +
           `  cd ${path}\n` +
+          (made.isInstalled ? '' : '  npm install     installs the command line that the scripts run\n') +
           '  npm run dev     deploys the bot here at each change, and talks to it\n' +
           '  npm test        runs the bot’s tests\n'
         )

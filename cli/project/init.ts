@@ -1,7 +1,9 @@
 import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { basename, join, resolve } from 'node:path'
 import { failed, misused } from '../failure.ts'
-import { pathToIsobot, refreshPlatformFiles } from './platform-files.ts'
+import { dependencyOf } from './own-package.ts'
+import { refreshPlatformFiles } from './platform-files.ts'
 import { projectFile } from './project.ts'
 
 const template = resolve(import.meta.dirname, '..', '..', 'templates', 'bot')
@@ -9,14 +11,22 @@ const template = resolve(import.meta.dirname, '..', '..', 'templates', 'bot')
 /** A name that is valid for packages, folders and bots on every system. */
 const validName = /^[a-z0-9][a-z0-9._-]{0,99}$/
 
+export interface CreatedProject {
+  folder: string
+  name: string
+  /** The names of the created files. */
+  files: string[]
+  /** Whether the project finds isobot without an installation of its own. */
+  isInstalled: boolean
+}
+
 /**
  * Creates the project of a bot in a folder.
  *
  * @param path the path of the folder; its last part is the bot's name
- * @returns the folder, the bot's name and the names of the created files
  * @throws Failure when the name is invalid or the folder is not empty
  */
-export async function initProject(path: string): Promise<{ folder: string; name: string; files: string[] }> {
+export async function initProject(path: string): Promise<CreatedProject> {
   const folder = resolve(path)
   const name = basename(folder)
   if (!validName.test(name)) {
@@ -39,11 +49,21 @@ export async function initProject(path: string): Promise<{ folder: string; name:
     private: true,
     type: 'module',
     scripts: { dev: 'isobot dev', test: 'isobot test', deploy: 'isobot deploy' },
-    devDependencies: { isobot: `file:${pathToIsobot(folder)}` },
+    devDependencies: { isobot: await dependencyOf(folder) },
   })
   await writeJson(join(folder, projectFile), { name, permissions: { net: [] } })
   await refreshPlatformFiles(folder)
-  return { folder, name, files: (await readdir(folder)).toSorted() }
+  return { folder, name, files: (await readdir(folder)).toSorted(), isInstalled: isFound(folder) }
+}
+
+/** Whether npm scripts and modules in a folder find isobot: npm and Node look in the folders above, too. */
+function isFound(folder: string): boolean {
+  try {
+    createRequire(join(folder, 'package.json')).resolve('isobot/test')
+    return true
+  } catch {
+    return false
+  }
 }
 
 async function writeJson(file: string, content: object): Promise<void> {

@@ -1,23 +1,18 @@
 import { copyFile, mkdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
-import { dirname, join, relative, resolve } from 'node:path'
-
-/** The root folder of isobot. */
-const home = resolve(import.meta.dirname, '..', '..')
+import { dirname, join, resolve } from 'node:path'
+import { isPackaged } from '#shared/process/is-packaged.ts'
+import { home } from './own-package.ts'
 
 /**
- * Updates the files of isobot in a project: the platform's types and, since isobot is in no registry, the links by
- * which npm scripts and tests find it. Files that are up to date are not written.
+ * Updates the files of isobot in a project: the platform's types and, for a clone, which npm need not install, the links
+ * by which npm scripts and tests find it. Files that are up to date are not written.
  */
 export async function refreshPlatformFiles(folder: string): Promise<void> {
   await refreshTypes(folder)
+  if (isPackaged) return
   const modules = join(folder, 'node_modules')
   await link(home, join(modules, 'isobot'))
   await link(join('..', 'isobot', 'cli', 'isobot.js'), join(modules, '.bin', 'isobot'))
-}
-
-/** The relative path from a project to isobot, for the project's package.json. */
-export function pathToIsobot(folder: string): string {
-  return relative(folder, home) || '.'
 }
 
 async function refreshTypes(folder: string): Promise<void> {

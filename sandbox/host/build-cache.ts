@@ -5,6 +5,8 @@ import { join, relative } from 'node:path'
 const root = join(import.meta.dirname, '..', '..')
 /** Beside the code, so that only the owner of the code can write there. */
 const usualFolder = join(root, 'node_modules', '.cache', 'sandbox-programs')
+/** Where the published package has what it was built with in place of the sources; the repository has no such folder. */
+export const packagedFolder = join(root, 'sandbox', 'built')
 /** Changes with every package that is installed, and with it the files that an import leads to. */
 const installedPackages = join(root, 'node_modules', '.package-lock.json')
 
@@ -25,14 +27,16 @@ interface Kept<Value> {
 }
 
 /**
- * Builds a value, or returns the one that an earlier process built from the same contents of the same files. A folder
- * that cannot be written is no failure: each process builds then.
+ * Builds a value, or returns the one that the package has, or that an earlier process built from the same contents of
+ * the same files. A folder that cannot be written is no failure: each process builds then.
  */
 export async function builtOnce<Value>(
   name: string,
   build: () => Promise<Built<Value>>,
   folder: string = usualFolder,
 ): Promise<Value> {
+  const packaged = await readKept<Value>(join(packagedFolder, `${name}.json`))
+  if (packaged) return packaged.value
   const file = join(folder, `${name}.json`)
   const kept = await readKept<Value>(file)
   if (kept && (await isCurrent(kept.hashes))) return kept.value

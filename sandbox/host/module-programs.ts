@@ -11,15 +11,26 @@ let bundled: Promise<ModulePrograms> | undefined
 
 /** Bundles the scripts, once per process, when the first bundle names one of their modules. */
 export function bundleModules(): Promise<ModulePrograms> {
-  return (bundled ??= builtOnce(`modules-${process.version}`, bundleAll))
+  return (bundled ??= readModules())
+}
+
+/** The shapes in the scripts are those of the Node that runs them, whichever one bundled them. */
+async function readModules(): Promise<ModulePrograms> {
+  const programs = await bundleModuleScripts()
+  const scripts = scriptNames.map((name) => [name, toScript(name, programs[name])])
+  return Object.fromEntries(scripts) as ModulePrograms
+}
+
+/** The scripts without the shapes of Node's modules. */
+export function bundleModuleScripts(): Promise<ModulePrograms> {
+  return builtOnce('modules', bundleAll)
 }
 
 async function bundleAll(): Promise<Built<ModulePrograms>> {
   const built = await Promise.all(scriptNames.map(bundleScript))
   await stopEsbuild()
-  const programs = scriptNames.map((name, index) => [name, toScript(name, built[index]!.value[0]!)])
   return {
-    value: Object.fromEntries(programs) as ModulePrograms,
+    value: Object.fromEntries(scriptNames.map((name, index) => [name, built[index]!.value[0]!])) as ModulePrograms,
     inputs: [import.meta.filename, ...new Set(built.flatMap(({ inputs }) => inputs))],
   }
 }

@@ -1,10 +1,47 @@
 // Plain JavaScript that any Node since 14 can run.
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** Minimum major version of Node. */
 export const neededMajor = 24
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
+
+/** Whether the running Node is older than the minimum. */
+export function isNodeTooOld() {
+  return majorOf(process.versions.node) < neededMajor
+}
+
+/**
+ * The Node that npm has installed with Isobot, from the package `node`.
+ *
+ * @returns {string | undefined} path of the program; undefined when there is none that is new enough
+ */
+export function findInstalledNode() {
+  try {
+    const manifest = createRequire(import.meta.url).resolve('node/package.json')
+    const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
+    const program = join(dirname(manifest), 'bin', 'node')
+    return majorOf(version) >= neededMajor && existsSync(program) ? program : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** @param {string} version */
+function majorOf(version) {
+  return Number(version.split('.')[0])
+}
+
+/** How to get a Node that is new enough. */
+export function howToInstallNode() {
+  // Only the repository has the lock file.
+  return existsSync(join(root, 'package-lock.json'))
+    ? `Install it, or run \`npm ci\` in ${root}, which installs it`
+    : `Install it, or run \`npm install node@${neededMajor}\` beside Isobot`
+}
 
 /**
  * Whether the running Node is older than the minimum. If so, prints the required version and how to get it, and sets
@@ -14,12 +51,14 @@ export const neededMajor = 24
  * @returns {boolean}
  */
 export function isOldNode(script) {
-  if (Number(process.versions.node.split('.')[0]) >= neededMajor) return false
-  const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
+  if (!isNodeTooOld()) return false
   const own = join('node_modules', '.bin', 'node')
-  const remedy = existsSync(join(root, own))
-    ? `\`npm ci\` has installed it: ${own} ${script}`
-    : `Install it, or run \`npm ci\` in ${root}, which installs it as ${own}: ${own} ${script}`
+  const installed = findInstalledNode()
+  const command = existsSync(join(root, own)) ? own : installed
+  const remedy =
+    command === undefined
+      ? `${howToInstallNode()} as ${own}: ${own} ${script}`
+      : `npm has installed it: ${command} ${script}`
   process.stderr.write(`This is Node ${process.versions.node}, and Isobot needs Node ${neededMajor}. ${remedy}\n`)
   process.exitCode = 1
   return true

@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const npm = /^npm (start|exec)/
 const shell = /^sh -c/
-const program = /^\S*node (cli\/start\.ts|\S+(isobot|main\.ts) start)$/
+const program = /^\S*node (cli\/start\.ts|\S+isobot(\.js)? start)$/
 const npx = ['npx', '--no', '--', 'isobot', 'start']
 const startTs = [process.execPath, 'cli/start.ts']
 const launcherOnOldNode = [process.execPath, '--import', pretendOldNode, 'cli/isobot.js', 'start']

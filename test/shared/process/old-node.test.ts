@@ -24,7 +24,7 @@ describe.each(['api/main', 'worker/main', 'migrations/migrate'])('node %s', (pro
     const old = ['--no-experimental-strip-types', '--import', pretendOldNode]
     expect(node(...old, `${program}.${extension}`)).toEqual({
       status: 1,
-      output: `This is Node 18.0.0, and Isobot needs Node 24. \`npm ci\` has installed it: node_modules/.bin/node ${program}.js\n`,
+      output: `This is Node 18.0.0, and Isobot needs Node 24. npm has installed it: node_modules/.bin/node ${program}.js\n`,
     })
   })
 
