@@ -3,13 +3,7 @@ import { limitContradictions, limitRemedies, limitVariables, readLimits, type Li
 import { parseAllowedNetwork, type AllowedNetwork } from './private-network-allowlist.ts'
 import { sandboxMegabytes } from './sandbox-memory.ts'
 import { closedObject, compile, type Infer } from '../schema.ts'
-import {
-  readTelemetry,
-  telemetryContradictions,
-  telemetryRemedies,
-  telemetryVariables,
-  type TelemetrySettings,
-} from './telemetry-settings.ts'
+import { readTelemetry, telemetryRemedies, telemetryVariables, type TelemetrySettings } from './telemetry-settings.ts'
 import {
   embeddingsContradictions,
   embeddingsRemedies,
@@ -297,7 +291,6 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const config = toConfig(given)
   const contradictions = [
     ...limitContradictions(config.sandbox),
-    ...telemetryContradictions(given),
     ...s3Contradictions(given),
     ...embeddingsContradictions(given),
     ...modelsContradictions(given),

@@ -19,9 +19,9 @@ export interface TelemetrySettings {
   metrics?: {
     /** The bearer of this token may read the metrics. */
     token: string
-    /** The port of a worker's metrics endpoint; absent: no endpoint. 0: any port. */
-    workerPort?: number
   }
+  /** The port on which a worker serves its health and metrics; absent: it opens no port. 0: any port. */
+  workerPort?: number
   /** Unset: tracing is disabled. The exporter reads the endpoint and its headers from the environment itself. */
   tracing?: {
     sampler: Sampler
@@ -43,12 +43,9 @@ export const telemetryVariables = {
   OTEL_BSP_SCHEDULE_DELAY: { type: 'integer', minimum: 10, maximum: 600_000, default: 5000 },
 } as const
 
-const workerPortRemedy =
-  'set it to the port on which a worker serves its metrics, for instance 9090, and METRICS_TOKEN to the token that protects them'
-
 export const telemetryRemedies: Record<string, string> = {
   METRICS_TOKEN: 'set it to 16 to 200 printable characters without spaces, for instance from: openssl rand -hex 32',
-  METRICS_PORT: workerPortRemedy,
+  METRICS_PORT: 'set it to the port on which a worker serves its health and metrics, for instance 9090',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'set it to where spans go by OTLP over HTTP, for instance http://collector:4318',
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'set it to where spans go, for instance http://collector:4318/v1/traces',
 }
@@ -61,7 +58,8 @@ export function readTelemetry(given: Given): TelemetrySettings {
   const { METRICS_TOKEN: token, METRICS_PORT: workerPort } = given
   const endpoint = given.OTEL_EXPORTER_OTLP_ENDPOINT ?? given.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
   return {
-    ...(token !== undefined && { metrics: { token, ...(workerPort !== undefined && { workerPort }) } }),
+    ...(token !== undefined && { metrics: { token } }),
+    ...(workerPort !== undefined && { workerPort }),
     ...(endpoint !== undefined &&
       given.OTEL_SDK_DISABLED !== true && {
         tracing: {
@@ -71,13 +69,6 @@ export function readTelemetry(given: Given): TelemetrySettings {
         },
       }),
   }
-}
-
-/** Metrics are for operators only: a port without a token is refused. */
-export function telemetryContradictions({ METRICS_TOKEN, METRICS_PORT }: Given): string[] {
-  return METRICS_PORT !== undefined && METRICS_TOKEN === undefined
-    ? [`METRICS_PORT is set without METRICS_TOKEN: ${workerPortRemedy}`]
-    : []
 }
 
 /** The values of a configuration that must not be logged. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../cli/postgres/free-port.ts'
 import { createChatUser } from '../support/chat-client.ts'
 import { installCode } from '../support/install-code.ts'
-import { startMetricsServer } from '../../worker/metrics/metrics-server.ts'
+import { startMonitoringServer } from '../../worker/metrics/monitoring-server.ts'
 import { openPlatform, send, type DeployedBot, type Platform } from '../support/platform.ts'
 
 const metricsToken = 'the-token-of-the-figures-in-tests'
@@ -142,9 +142,21 @@ describe('an invalid request is refused with the body of every error:', () => {
     expect(JSON.parse(answer.text)).toMatchObject(errorBody(400))
   })
 
+  test('a worker is not ready before it takes jobs', async () => {
+    let isWorking = false
+    await using _ = await startMonitoringServer(platform.context, () => isWorking)
+    const readyz = async () => {
+      const response = await fetch(`http://127.0.0.1:${platform.context.config.workerPort}/readyz`)
+      return { code: response.status, ...((await response.json()) as object) }
+    }
+    expect(await readyz()).toMatchObject({ code: 503, status: 'starting', database: 'ok' })
+    isWorking = true
+    expect(await readyz()).toMatchObject({ code: 200, status: 'ok' })
+  })
+
   test('the same at a worker’s metrics endpoint', async () => {
-    await using _ = await startMetricsServer(platform.context)
-    const { workerPort } = platform.context.config.metrics!
+    await using _ = await startMonitoringServer(platform.context, () => true)
+    const { workerPort } = platform.context.config
     const requests: [bytes: string, status: number][] = [
       ['garbage\r\n\r\n', 400],
       [`GET /metrics HTTP/1.1\r\n${host}x-long: ${long}\r\n\r\n`, 431],

@@ -1,10 +1,30 @@
-import { access, readFile } from 'node:fs/promises'
+import { access, glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DCLinter } from 'dclint'
 import { validate } from 'dockerfile-utils'
 import { expect, test } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
 import { readConfig } from '#shared/config/config.ts'
 import { root } from './blocks.ts'
+
+interface Manifest {
+  apiVersion: string
+  kind: string
+  metadata: { name: string }
+}
+
+interface Probe {
+  httpGet: { path: string; port: string }
+}
+
+interface Container {
+  name: string
+  command: string[]
+  env?: { name: string; value: string }[]
+  ports?: { name: string; containerPort: number }[]
+  livenessProbe?: Probe
+  readinessProbe?: Probe
+}
 
 const read = (path: string) => readFile(join(root, path), 'utf8')
 
@@ -56,6 +76,57 @@ test('compose.yaml and .env.example set only variables that the platform reads',
   for (const [, name = ''] of compose.matchAll(/\$\{(\w+)/g)) expect(explained).toContain(name)
   const settings = await read('docs/settings.md')
   for (const name of explained.filter((each) => each !== 'POSTGRES_PASSWORD')) expect(settings).toContain(`\`${name}\``)
+})
+
+test('a proxy in compose.yaml reaches the api, and the log of every container is bounded', async () => {
+  const { services } = parse(await read('compose.yaml'), { merge: true }) as {
+    services: Record<string, { logging: { options: object }; volumes?: string[] }>
+  }
+  for (const [name, { logging }] of Object.entries(services)) {
+    expect({ name, ...logging?.options }).toEqual({ name, 'max-size': '10m', 'max-file': '5' })
+  }
+  const [file = ''] = services['caddy']?.volumes?.[0]?.split(':') ?? []
+  expect(await read(file)).toContain('reverse_proxy api:3000')
+})
+
+/** The class of a kind, which validates by its published schema. */
+async function schemaOf({ apiVersion, kind }: Manifest): Promise<new (data: object) => { validate(): void }> {
+  const library = apiVersion.startsWith('keda.sh/') ? '@kubernetes-models/keda' : 'kubernetes-models'
+  return ((await import(`${library}/${apiVersion}`)) as Record<string, never>)[kind]!
+}
+
+test('the manifests for Kubernetes fit its published schemas, start programs that exist and probe addresses that answer', async () => {
+  const files = await Array.fromAsync(glob('deploy/kubernetes/*.yaml', { cwd: root }))
+  const documents = (await Promise.all(files.map(read))).flatMap((text) => parseAllDocuments(text))
+  const manifests = documents.map((document) => document.toJS() as Manifest & Record<string, never>)
+  expect(manifests.length).toBeGreaterThan(6)
+  for (const manifest of manifests) {
+    const Schema = await schemaOf(manifest)
+    expect(() => new Schema(manifest).validate(), `${manifest.kind} ${manifest.metadata.name}`).not.toThrow()
+  }
+  const Deployment = await schemaOf({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: '' } })
+  expect(() => new Deployment({ spec: { replicas: 'two' } }).validate()).toThrow('replicas')
+
+  const settings = (manifests.find(({ kind }) => kind === 'ConfigMap') as unknown as { data: Record<string, string> })
+    .data
+  const pods = manifests.flatMap(
+    ({ spec }) => (spec as { template?: { spec: object } } | undefined)?.template?.spec ?? [],
+  )
+  expect(pods).toHaveLength(2)
+  for (const pod of pods as { containers: Container[]; initContainers: Container[] }[]) {
+    for (const { command } of [...pod.initContainers, ...pod.containers]) await access(join(root, command[1]!))
+    for (const container of pod.containers) {
+      const own = Object.fromEntries((container.env ?? []).map(({ name, value }) => [name, value]))
+      const secrets = { ...given, ISOBOT_SECRET: anyValue, METRICS_TOKEN: anyValue }
+      const config = readConfig({ ...settings, ...own, ...secrets })
+      expect(container.ports).toEqual([
+        expect.objectContaining({ containerPort: container.name === 'api' ? config.http.port : config.workerPort }),
+      ])
+      const port = container.ports![0]!.name
+      expect(container.livenessProbe!.httpGet).toEqual({ path: '/healthz', port })
+      expect(container.readinessProbe!.httpGet).toEqual({ path: '/readyz', port })
+    }
+  }
 })
 
 test('app.json is what Heroku understands, for processes that the Procfile has, with settings that the platform takes', async () => {

@@ -12,10 +12,10 @@ export interface Service {
 }
 
 /**
- * The platform's own database, Redis, api and metrics endpoints, which no outbound request may reach, even in networks
+ * The platform's own database, Redis, api and monitoring endpoints, which no outbound request may reach, even in networks
  * that the operator allows. The api is reachable by its public address.
  */
-export function platformServices({ database, redis, http, metrics }: Config): Service[] {
+export function platformServices({ database, redis, http, workerPort }: Config): Service[] {
   // The client never connects; it parses the URL as the driver does, with its defaults.
   const { host, port } = new Client(connectionSettings(database))
   // A server behind a socket file runs on this machine, and usually also listens on its port.
@@ -23,7 +23,7 @@ export function platformServices({ database, redis, http, metrics }: Config): Se
     { host: host.startsWith('/') ? 'localhost' : host, port },
     { host: http.host ?? 'localhost', port: http.port },
   ]
-  if (metrics?.workerPort) services.push({ host: http.host ?? 'localhost', port: metrics.workerPort })
+  if (workerPort) services.push({ host: http.host ?? 'localhost', port: workerPort })
   if (redis) {
     const url = new URL(redis.url)
     services.push({ host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(url.port || 6379) })

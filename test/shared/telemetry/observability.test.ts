@@ -199,7 +199,7 @@ describe('a platform that traces', () => {
   describe('and serves metrics', () => {
     let workerUrl: string
     beforeAll(() => {
-      const line = fixture.worker.lines().find(({ msg }) => msg === 'Serving metrics')
+      const line = fixture.worker.lines().find(({ msg }) => msg === 'Serving health and metrics')
       workerUrl = `http://127.0.0.1:${String(line?.['port'])}`
     })
 
@@ -212,6 +212,18 @@ describe('a platform that traces', () => {
         expect((await fetch(`${url}/elsewhere`, { headers: bearer })).status).toBe(404)
       }
       expect(await statuses(platform.url, bearer)).toEqual([404, 404])
+    })
+
+    test('beside the health of the api and the worker, which needs no token', async () => {
+      for (const url of [fixture.apiUrl, workerUrl]) {
+        const [healthz, readyz] = await Promise.all(['/healthz', '/readyz'].map((path) => fetch(url + path)))
+        expect({ status: healthz!.status, body: await healthz!.json() }).toEqual({
+          status: 200,
+          body: { status: 'ok' },
+        })
+        const body = { status: 'ok', database: 'ok', redis: 'ok' }
+        expect({ status: readyz!.status, body: await readyz!.json() }).toEqual({ status: 200, body })
+      }
     })
 
     test('of requests, events, runs, isolates, connections and the queue, with labels of fixed values', async () => {

@@ -240,10 +240,7 @@ describe("the platform's own servers are never reached, although all of this mac
     ['Redis at an IPv6 address', (port: number) => ({ REDIS_URL: `redis://[::1]:${port}` })],
     ['the api', (port: number) => ({ PORT: String(port) })],
     ['the api at one interface', (port: number) => ({ PORT: String(port), HOST: '127.0.0.1' })],
-    [
-      'a worker that tells figures',
-      (port: number) => ({ METRICS_PORT: String(port), METRICS_TOKEN: 'of-who-reads-figures' }),
-    ],
+    ['a worker’s metrics', (port: number) => ({ METRICS_PORT: String(port) })],
     ['the api at all interfaces', (port: number) => ({ PORT: String(port), HOST: '0.0.0.0' })],
   ])('%s', async (_what, environment) => {
     const resolve = namesAt({ localhost: ['127.0.0.1'], 'database.internal': ['64:ff9b::7f00:1', '127.0.0.1'] })
