@@ -155,9 +155,9 @@ create table bot_versions (
   id text not null,
   bot_id text not null,
   hash text not null,
-  source text not null,
-  script text not null,
-  source_map text not null,
+  source text,
+  script text,
+  source_map text,
   hooks text[] not null,
   actions text[] not null,
   retry jsonb,
@@ -172,13 +172,17 @@ create table bot_versions (
   layouts text,
   starts_with_conversation boolean not null default false,
   renamed_nodes jsonb,
+  bundle_id text,
   action_definitions jsonb,
   constraint bot_versions_author_id_fkey FOREIGN KEY (author_id) REFERENCES accounts(id) ON DELETE SET NULL,
   constraint bot_versions_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint bot_versions_bot_id_id_key UNIQUE (bot_id, id),
+  constraint bot_versions_bundle_id_fkey FOREIGN KEY (bundle_id) REFERENCES bundles(id),
   constraint bot_versions_kind_check CHECK ((kind = ANY (ARRAY['native'::text, 'sdk'::text]))),
   constraint bot_versions_pkey PRIMARY KEY (id)
 );
+
+CREATE INDEX bot_versions_by_bundle ON public.bot_versions USING btree (bundle_id) WHERE (bundle_id IS NOT NULL);
 
 create table bots (
   id text not null,
@@ -200,6 +204,18 @@ create table bots (
 );
 
 CREATE INDEX bots_by_workspace ON public.bots USING btree (workspace_id, created_at DESC, id DESC);
+
+create table bundles (
+  id text not null,
+  kind text not null,
+  source text not null,
+  script text,
+  source_map text not null,
+  files text,
+  used_at timestamp(3) with time zone not null default now(),
+  constraint bundles_kind_check CHECK ((kind = ANY (ARRAY['native'::text, 'sdk'::text]))),
+  constraint bundles_pkey PRIMARY KEY (id)
+);
 
 create table canned_replies (
   id text not null,
@@ -521,6 +537,7 @@ create table inspections (
   flows text,
   has_flows_in_code boolean not null default false,
   secrets text,
+  bundle_id text,
   constraint inspections_kind_check CHECK ((kind = ANY (ARRAY['native'::text, 'sdk'::text]))),
   constraint inspections_pkey PRIMARY KEY (id),
   constraint inspections_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
@@ -575,14 +592,16 @@ create table integrations (
   kind text not null,
   code_id text not null,
   hash text not null,
-  source text not null,
-  script text not null,
-  source_map text not null,
+  source text,
+  script text,
+  source_map text,
   secrets text,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   permissions jsonb not null default '{}'::jsonb,
   url text,
+  bundle_id text,
+  constraint integrations_bundle_id_fkey FOREIGN KEY (bundle_id) REFERENCES bundles(id),
   constraint integrations_code_id_key UNIQUE (code_id),
   constraint integrations_kind_check CHECK ((kind = ANY (ARRAY['native'::text, 'sdk'::text]))),
   constraint integrations_pkey PRIMARY KEY (id),
@@ -590,6 +609,8 @@ create table integrations (
 );
 
 CREATE INDEX integrations_by_age ON public.integrations USING btree (workspace_id, created_at DESC, id DESC);
+
+CREATE INDEX integrations_by_bundle ON public.integrations USING btree (bundle_id) WHERE (bundle_id IS NOT NULL);
 
 CREATE INDEX integrations_by_name ON public.integrations USING btree (name, created_at);
 

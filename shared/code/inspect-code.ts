@@ -1,11 +1,12 @@
-import { createHash } from 'node:crypto'
 import { awaitOutcome } from '../signals/await-outcome.ts'
 import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { BotDeclaration, CompiledCode } from '../models/bot-code.ts'
+import { bundleId, hashUpload } from './bundle-id.ts'
 import type { OwnLimits } from '../config/code-limits.ts'
 import { encryptJson } from '../secrets.ts'
+import { touchBundle } from '../store/bundles.ts'
 import { deleteInspection, findCompiledCode, findInspectionOutcome, insertInspection } from '../store/inspections.ts'
 
 const inspectionTimeoutMilliseconds = 30_000
@@ -24,7 +25,7 @@ export interface UploadedCode {
 }
 
 /** Code that a worker has compiled, evaluated once in an isolate and accepted for deployment. */
-export type InspectedCode = CompiledCode & BotDeclaration & { source: string; hash: string }
+export type InspectedCode = CompiledCode & BotDeclaration & { hash: string }
 
 /**
  * Requests that a worker compiles the code of a bot or an integration and reports its kind and declaration. This
@@ -41,11 +42,15 @@ export async function inspectCode(
   { code: source, sourceMap, flows, limits = {}, secrets = {} }: UploadedCode,
 ): Promise<InspectedCode> {
   const id = newId('check')
+  const hash = hashUpload(source, flows)
+  const bundle = bundleId(hash, sourceMap)
   try {
     const outcome = await awaitOutcome(signals, id, {
       async ask() {
         const encrypted = await encryptJson(config.secret, id, secrets)
-        await insertInspection(db, { id, workspaceId, source, sourceMap, flows, limits, secrets: encrypted })
+        // Code that the platform has already needs neither to be stored nor to be compiled.
+        const upload = (await touchBundle(db, bundle)) ? {} : { source, sourceMap }
+        await insertInspection(db, { id, workspaceId, bundleId: bundle, ...upload, flows, limits, secrets: encrypted })
         await queue.inspect(id, workspaceId)
       },
       poll: () => findInspectionOutcome(db, id),
@@ -58,9 +63,7 @@ export async function inspectCode(
       throw new ApiError(type, message, { metadata })
     }
     const { status: _status, ...declared } = outcome
-    const hash = createHash('sha256').update(source)
-    if (flows !== undefined) hash.update('\0').update(flows)
-    return { ...(await findCompiledCode(db, id)), ...declared, source, hash: hash.digest('hex') }
+    return { ...(await findCompiledCode(db, id)), ...declared, hash }
   } finally {
     await deleteInspection(db, id)
   }

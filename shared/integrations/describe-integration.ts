@@ -67,13 +67,13 @@ export function changeDefinition(
 }
 
 /** Inspected code in the form in which it is stored, with a unique id. */
-export function toStoredCode({ kind, hash, source, script, sourceMap }: InspectedCode): IntegrationCode {
-  return { codeId: newId('code'), kind, hash, source, script, sourceMap }
+export function toStoredCode({ kind, hash, bundleId }: InspectedCode): IntegrationCode {
+  return { codeId: newId('code'), kind, hash, bundleId }
 }
 
 /** The stored description of code that runs at an address, on its author's machine. */
 export function codeElsewhere(): IntegrationCode {
-  return { codeId: newId('code'), kind: 'sdk', hash: '', source: '', script: '', sourceMap: '' }
+  return { codeId: newId('code'), kind: 'sdk', hash: '', bundleId: null }
 }
 
 /** @throws ApiError `ResourceNotFound` when the workspace has none with that id */

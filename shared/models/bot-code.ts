@@ -64,15 +64,10 @@ export type InspectionOutcome =
       metadata: Record<string, unknown>
     }
 
-/** Compiled code. */
+/** The parts of compiled code that are stored with the version; its bundle has the others. */
 export interface CompiledCode {
   kind: CodeKind
-  /** A CommonJS script, which isolates run. */
-  script: string
-  /** The JSON source map from the script to the source; empty when both are the same. */
-  sourceMap: string
-  /** The author's files as JSON, if the source map contains them. */
-  files: string | null
+  bundleId: string
   /** The flows as JSON, if the bot has some; the text of a function in code stands as its expression. */
   flows: string | null
   /** Whether the code exports the flows; otherwise they were uploaded beside it. */

@@ -104,9 +104,11 @@ export interface BotVersionRow {
   bot_id: string
   kind: CodeKind
   hash: string
-  source: string
-  script: string
-  source_map: string
+  /** Null for code that is not moved yet: then the row itself has it. */
+  bundle_id: string | null
+  source: string | null
+  script: string | null
+  source_map: string | null
   /** The author's files, as JSON. */
   files: string | null
   /** The flows, as JSON; null when the bot has none. */
@@ -209,9 +211,11 @@ export interface IntegrationRow {
   /** The immutable id of the code. */
   code_id: string
   hash: string
-  source: string
-  script: string
-  source_map: string
+  /** Null for code that is not moved yet, which the row itself has, and for code at an address. */
+  bundle_id: string | null
+  source: string | null
+  script: string | null
+  source_map: string | null
   /** By name, encrypted. */
   secrets: string | null
   /** The address of the code of an integration under development, which runs there and not here; null for others. */
@@ -509,10 +513,26 @@ export interface LogRow {
   created_at: Date
 }
 
+/** The compiled code of an upload. */
+export interface BundleRow {
+  /** A hash of the upload. */
+  id: string
+  kind: CodeKind
+  source: string
+  /** A CommonJS script, which isolates run; null where it is the source. */
+  script: string | null
+  source_map: string
+  /** The author's files, as JSON. */
+  files: string | null
+  used_at: Date
+}
+
 export interface InspectionRow {
   id: string
   workspace_id: string
-  /** Null for an inspection that an api of an older version requests. */
+  /** The id of the bundle of the upload; null for an inspection that an api of an older version requests. */
+  bundle_id: string | null
+  /** Null where the bundle exists already. */
   source: string | null
   /** The separately uploaded source map, if there was one. */
   given_map: string | null
@@ -521,9 +541,6 @@ export interface InspectionRow {
   secrets: string | null
   outcome: unknown
   kind: CodeKind
-  script: string | null
-  source_map: string | null
-  files: string | null
   /** As for a version. */
   flows: string | null
   has_flows_in_code: boolean
@@ -784,6 +801,7 @@ declare module 'knex/types/tables.js' {
     members: MemberRow
     bots: BotRow
     bot_versions: BotVersionRow
+    bundles: BundleRow
     tokens: TokenRow
     installations: InstallationRow
     users: UserRow

@@ -1,5 +1,6 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
-import type { Database } from './database.ts'
+import { codeColumns, filesColumn } from './bundles.ts'
+import { query, type Database } from './database.ts'
 import { disabledReason } from './disabled-code.ts'
 import type { BotVersionRow } from '../models/tables.ts'
 import type { DescribedVersionRow } from '../models/bot-version.ts'
@@ -41,13 +42,18 @@ export async function findVersionBefore(
 }
 
 /** The uploaded source code; as JSON the author's files, the flows and their layouts, if the upload had them. */
-export async function findContents(
-  db: Database,
-  botId: string,
-  id: string,
-): Promise<Pick<BotVersionRow, 'source' | 'files' | 'flows' | 'layouts'> | undefined> {
-  return db('bot_versions').where({ bot_id: botId, id }).first('source', 'files', 'flows', 'layouts')
+export async function findContents(db: Database, botId: string, id: string): Promise<VersionContents | undefined> {
+  const [row] = await query<VersionContents>(
+    db,
+    `select ${codeColumns('bot_versions').source} as source, ${filesColumn} as files, flows, layouts
+     from bot_versions left join bundles on bundles.id = bundle_id
+     where bot_id = :botId and bot_versions.id = :id`,
+    { botId, id },
+  )
+  return row
 }
+
+type VersionContents = Pick<BotVersionRow, 'files' | 'flows' | 'layouts'> & { source: string }
 
 export async function nameVersion(
   db: Database,

@@ -1,5 +1,6 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { OwnLimits } from '../config/code-limits.ts'
+import { codeColumns } from './bundles.ts'
 import { query, type Database } from './database.ts'
 import type { CodeActionDefinitions } from '../models/code-action-definitions.ts'
 import type { BotDefinition } from '../models/bot-definition.ts'
@@ -133,10 +134,7 @@ export interface NewBotVersion {
   botId: string
   kind: CodeKind
   hash: string
-  source: string
-  script: string
-  sourceMap: string
-  files: string | null
+  bundleId: string
   flows: string | null
   hasFlowsInCode: boolean
   /** The positions of nodes, as JSON. */
@@ -162,10 +160,7 @@ export async function deployVersion(db: Database, version: NewBotVersion): Promi
     bot_id: version.botId,
     kind: version.kind,
     hash: version.hash,
-    source: version.source,
-    script: version.script,
-    source_map: version.sourceMap,
-    files: version.files,
+    bundle_id: version.bundleId,
     flows: version.flows,
     has_flows_in_code: version.hasFlowsInCode,
     layouts: version.layouts ?? null,
@@ -191,13 +186,20 @@ export async function setDeployedVersion(db: Database, botId: string, versionId:
 /** The columns of a version that a run needs. */
 export type RunnableVersionRow = Pick<
   BotVersionRow,
-  'id' | 'kind' | 'script' | 'source_map' | 'hooks' | 'actions' | 'retry' | 'flows' | 'renamed_nodes'
->
+  'id' | 'kind' | 'hooks' | 'actions' | 'retry' | 'flows' | 'renamed_nodes'
+> & { script: string; source_map: string }
 
 export async function findVersion(db: Database, botId: string, id: string): Promise<RunnableVersionRow | undefined> {
-  return db('bot_versions')
-    .where({ bot_id: botId, id })
-    .first('id', 'kind', 'script', 'source_map', 'hooks', 'actions', 'retry', 'flows', 'renamed_nodes')
+  const { script, source_map: sourceMap } = codeColumns('bot_versions')
+  const [row] = await query<RunnableVersionRow>(
+    db,
+    `select bot_versions.id, bot_versions.kind, ${script} as script, ${sourceMap} as source_map,
+       hooks, actions, retry, flows, renamed_nodes
+     from bot_versions left join bundles on bundles.id = bundle_id
+     where bot_id = :botId and bot_versions.id = :id`,
+    { botId, id },
+  )
+  return row
 }
 
 /** The uploaded code of the deployed version, and the flows beside it; undefined while no code is deployed. */
@@ -205,10 +207,13 @@ export async function findDeployedUpload(
   db: Database,
   botId: string,
 ): Promise<{ source: string; flows: string | null; layouts: string | null } | undefined> {
-  const row = await db('bots')
-    .join('bot_versions', 'bot_versions.id', 'bots.version_id')
-    .where('bots.id', botId)
-    .first('source', 'flows', 'has_flows_in_code', 'layouts')
+  const [row] = await query<{ source: string } & Pick<BotVersionRow, 'flows' | 'has_flows_in_code' | 'layouts'>>(
+    db,
+    `select ${codeColumns('bot_versions').source} as source, flows, has_flows_in_code, layouts
+     from bots join bot_versions on bot_versions.id = bots.version_id left join bundles on bundles.id = bundle_id
+     where bots.id = :botId`,
+    { botId },
+  )
   return row && { source: row.source, flows: row.has_flows_in_code ? null : row.flows, layouts: row.layouts }
 }
 

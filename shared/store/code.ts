@@ -1,8 +1,9 @@
 import { readSecrets } from './named-secrets.ts'
 import { query, type Database } from './database.ts'
+import { codeColumns } from './bundles.ts'
 import { disabledReason } from './disabled-code.ts'
 import { decryptInstallation } from './installations.ts'
-import type { CodeKind, InstallationRow, IntegrationRow, Installation } from '../models/tables.ts'
+import type { CodeKind, InstallationRow, Installation } from '../models/tables.ts'
 
 /** An installed integration, with all that a run of its code needs. Contains secrets. */
 export interface InstalledIntegration {
@@ -70,8 +71,15 @@ export async function findInstalledIntegration(
 export async function findIntegrationCode(
   db: Database,
   codeId: string,
-): Promise<Pick<IntegrationRow, 'script' | 'source_map'> | undefined> {
-  return db('integrations').where({ code_id: codeId }).first('script', 'source_map')
+): Promise<{ script: string; source_map: string } | undefined> {
+  const { script, source_map: sourceMap } = codeColumns('integrations')
+  const [row] = await query<{ script: string; source_map: string }>(
+    db,
+    `select ${script} as script, ${sourceMap} as source_map
+     from integrations left join bundles on bundles.id = bundle_id where code_id = :codeId`,
+    { codeId },
+  )
+  return row
 }
 
 /** The kind of an integration's code; undefined when the integration has been deleted. */

@@ -8,9 +8,8 @@ export interface IntegrationCode {
   codeId: string
   kind: CodeKind
   hash: string
-  source: string
-  script: string
-  sourceMap: string
+  /** Null for code at an address. */
+  bundleId: string | null
 }
 
 export interface NewIntegration extends IntegrationCode {
@@ -66,8 +65,9 @@ export async function updateIntegrationFields(
     })
 }
 
-function codeColumns({ codeId, kind, hash, source, script, sourceMap }: IntegrationCode) {
-  return { code_id: codeId, kind, hash, source, script, source_map: sourceMap }
+function codeColumns({ codeId, kind, hash, bundleId }: IntegrationCode) {
+  const moved = { source: null, script: null, source_map: null }
+  return { code_id: codeId, kind, hash, bundle_id: bundleId, ...moved }
 }
 
 /** The columns that the Admin API shows; the code is not read. */

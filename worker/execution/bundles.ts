@@ -149,7 +149,7 @@ function toLoaded(row: RunnableVersionRow | undefined): Loaded | undefined {
   return { ...row, flows: flows === null ? undefined : { ...summarizeFlows(flows), ...(renamed && { renamed }) } }
 }
 
-type Scripted = Pick<BotVersionRow, 'script' | 'source_map'>
+type Scripted = Pick<RunnableVersionRow, 'script' | 'source_map'>
 
 function size({ script, source_map: map }: Scripted): number {
   return script.length + map.length + 1

@@ -1,6 +1,7 @@
 import type { Context } from '#shared/context.ts'
 import { idsSince } from '#shared/ids.ts'
 import { deleteOldActivity } from '#shared/store/activity.ts'
+import { deleteUnusedBundles, moveCode } from '#shared/store/bundles.ts'
 import type { Database } from '#shared/store/database.ts'
 import { deleteOldKeys } from '#shared/store/idempotency-keys.ts'
 import { deleteOldModelContents } from '#shared/store/model-contents.ts'
@@ -26,7 +27,10 @@ const intervalMilliseconds = 60_000
 const rowsOfPass = 2000
 /** Maximum of passes over each kind between two pauses: enough for at least two million rows of each kind per hour. */
 const maxPasses = 20
-const dayMilliseconds = 24 * 3600 * 1000
+const hourMilliseconds = 3600 * 1000
+const dayMilliseconds = 24 * hourMilliseconds
+/** Code is large: one statement reads no more rows of it. */
+const rowsOfCode = 4
 
 /** One pass over one kind of rows. Resolves to whether another pass would find more. */
 type Pass = (db: Database) => Promise<boolean>
@@ -50,11 +54,17 @@ export function startRetention(context: Context): () => Promise<void> {
   }
 }
 
-/** One pass over each kind of rows, bounded in rows; each continues where the last one ended. */
-export function openRetention({ db, log, config }: Context, rows = rowsOfPass) {
+/**
+ * One pass over each kind of rows, bounded in rows; each continues where the last one ended.
+ *
+ * @param movesCodeAfter milliseconds from now on, after which no process of an earlier version runs
+ */
+export function openRetention({ db, log, config }: Context, rows = rowsOfPass, movesCodeAfter = hourMilliseconds) {
   const { logMilliseconds, failedMilliseconds, auditMilliseconds, versions } = config.retention
   let journalCursor: JournalCursor | undefined
   let versionCursor: string | undefined
+  let bundleCursor: string | undefined
+  const openedAt = performance.now()
 
   const passes: Record<string, Pass> = {
     logs: async (transaction) => (await deleteOldLogs(transaction, logMilliseconds, rows)) === rows,
@@ -79,6 +89,17 @@ export function openRetention({ db, log, config }: Context, rows = rowsOfPass) {
       versionCursor = cursor
       return cursor !== undefined
     },
+
+    bundles: async (transaction) => {
+      const options = { from: bundleCursor, limit: Math.ceil(rows / 10) }
+      const { cursor } = await deleteUnusedBundles(transaction, options)
+      bundleCursor = cursor
+      return cursor !== undefined
+    },
+
+    // Processes of the version before may still run, and look for code where they have stored it.
+    'code of earlier versions': async (transaction) =>
+      performance.now() - openedAt >= movesCodeAfter && (await moveCode(transaction, rowsOfCode)) >= rowsOfCode,
 
     'audit records': async (transaction) =>
       (await deleteOldAuditRecords(transaction, auditMilliseconds, rows)) === rows,

@@ -14,12 +14,12 @@ import { publishOutcome } from '#shared/signals/after-commit.ts'
 import { ApiError, isUnstorable } from '#shared/errors.ts'
 import { checkFlows, InvalidFlowsError } from '#shared/flows/check-flows.ts'
 import { writeFlowScript, type FlowScript } from '#shared/flows/flow-script.ts'
-import { retryPolicy, type CompiledCode, type InspectionOutcome } from '#shared/models/bot-code.ts'
+import { retryPolicy, type InspectionOutcome } from '#shared/models/bot-code.ts'
 import { codeActionDefinitions, type CodeActionDefinitions } from '#shared/models/code-action-definitions.ts'
 import { limitHint } from '#shared/config/code-limits.ts'
 import { InterruptedError } from '#shared/queue/queue.ts'
 import { compile, describeErrors } from '#shared/schema.ts'
-import { findInspection, setInspectionOutcome } from '#shared/store/inspections.ts'
+import { findInspection, setInspectionOutcome, type AcceptedCode, type StoredCode } from '#shared/store/inspections.ts'
 import type { CodeKind } from '#shared/models/tables.ts'
 import type { Inspection, RunError } from '#sandbox/protocol/contract.ts'
 import { secretRedactor } from '#sandbox/protocol/redact-secrets.ts'
@@ -33,7 +33,7 @@ const isActionDefinitions = compile(codeActionDefinitions, 'body')
 
 type Upload = NonNullable<Awaited<ReturnType<typeof findInspection>>>
 type Refused = Extract<InspectionOutcome, { status: 'refused' }>
-type Result = { outcome: InspectionOutcome; code?: CompiledCode }
+type Result = { outcome: InspectionOutcome; code?: AcceptedCode }
 
 /**
  * Compiles uploaded code, evaluates it once, and publishes its declaration to the waiting request.
@@ -51,13 +51,15 @@ export async function inspectCode(
   const bundle = await compiler
     .readBundle(workspaceId, async () => {
       upload = await findInspection(db, inspectionId)
-      return upload && mayBeBundle(upload) ? toSource(upload) : undefined
+      return upload && !upload.stored && mayBeBundle(upload) ? toSource(upload) : undefined
     })
     .catch(interrupted)
   // The inspection was deleted, because the request has timed out.
   if (upload === undefined) return
   const { outcome, code } =
-    (bundle && (await inspectBundle(worker, upload, bundle))) ?? (await compileAndInspect(worker, upload))
+    (upload.stored && (await inspectStored(worker, upload, upload.stored))) ??
+    (bundle && (await inspectBundle(worker, upload, bundle))) ??
+    (await compileAndInspect(worker, upload))
   try {
     await setInspectionOutcome(db, inspectionId, outcome, code)
   } catch (error) {
@@ -81,6 +83,19 @@ function interrupted(error: unknown): never {
 }
 
 /**
+ * Evaluates code that an earlier upload has compiled: with other secrets or limits it may declare something else.
+ *
+ * @returns undefined when it exports no handler any more, and has to be compiled as other code
+ */
+async function inspectStored(worker: WorkerContext, upload: Upload, stored: StoredCode): Promise<Result | undefined> {
+  const { kind, script: code, source_map: sourceMap, files } = stored
+  const script = { code, sourceMap }
+  const inspection = await evaluate(worker, upload, kind, script)
+  const isOther = kind === 'sdk' && inspection.status === 'accepted' && !inspection.exports.includes('handler')
+  return isOther ? undefined : toResult(worker, upload, files, { kind, script, inspection })
+}
+
+/**
  * Evaluates a bundle of the public SDK, as it is.
  *
  * @returns undefined when it is none, or not valid code
@@ -94,7 +109,7 @@ async function inspectBundle(
   const isInvalid = inspection.status === 'refused' && inspection.error.name === 'SyntaxError'
   const hasHandler = inspection.status === 'refused' || inspection.exports.includes('handler')
   if (isInvalid || !hasHandler) return undefined
-  return toResult(worker, upload, { files }, { kind: 'sdk', script, inspection })
+  return toResult(worker, upload, toJson(files), { kind: 'sdk', script, inspection })
 }
 
 async function compileAndInspect(worker: WorkerContext, upload: Upload): Promise<Result> {
@@ -142,7 +157,7 @@ async function inspect(worker: WorkerContext, upload: Upload, compiled: Compiled
   if (refused) return { outcome: refusal(refused.problem, refused.at) }
   const script = flows === undefined ? native : { ...native, code: `${native.code}\n;${flows}` }
   const inspection = await evaluate(worker, upload, 'native', script)
-  return toResult(worker, upload, compiled, { kind: 'native', script, inspection })
+  return toResult(worker, upload, toJson(compiled.files), { kind: 'native', script, inspection })
 }
 
 async function evaluate(
@@ -176,7 +191,7 @@ interface Evaluated {
 async function toResult(
   { sandbox }: WorkerContext,
   { source, flows: given, workspace_id: workspaceId }: Upload,
-  { files }: Pick<Compiled, 'files'>,
+  files: string | null,
   { kind, script, inspection }: Evaluated,
 ): Promise<Result> {
   if (inspection.status === 'refused') {
@@ -191,7 +206,8 @@ async function toResult(
   if (exported !== undefined) checkFlows(exported)
   const hasFlowsInCode = exported !== undefined
   const flows = given ?? (exported === undefined ? null : JSON.stringify(exported))
-  const code = { kind, script: script.code, sourceMap: script.sourceMap, files: toJson(files), flows, hasFlowsInCode }
+  const stored = { script: script.code === source ? null : script.code, source_map: script.sourceMap, files }
+  const code = { kind, ...stored, flows, hasFlowsInCode }
   const problem = problemOfDefinitions(actionDefinitions, named.actions)
   if (problem !== undefined) return { outcome: refusal(problem, positionOfName(source, 'actionDefinitions')) }
   const declared = {

@@ -1,6 +1,7 @@
 import { encodeTime } from 'ulid'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#shared/ids.ts'
+import { deleteUnusedBundles, touchBundle } from '#shared/store/bundles.ts'
 import { alone } from '#shared/store/retention.ts'
 import { createChatUser } from '../../support/chat-client.ts'
 import { endedEvents } from '../../support/outcomes.ts'
@@ -87,8 +88,8 @@ describe('versions', () => {
       newId('botver').replace(/^botver_.{10}/, newIdAt(Date.now() - 3 * 24 * 3600 * 1000 + index, 'botver')),
     )
     await db().raw(
-      `insert into bot_versions (id, bot_id, kind, hash, source, script, source_map, hooks, actions)
-       select made.id, ?, kind, hash, source, script, source_map, hooks, actions
+      `insert into bot_versions (id, bot_id, kind, hash, bundle_id, hooks, actions)
+       select made.id, ?, kind, hash, bundle_id, hooks, actions
        from bot_versions, unnest(?::text[]) as made (id) where bot_versions.bot_id = ?`,
       [another.id, ids, another.id],
     )
@@ -113,6 +114,117 @@ test('questions to language models are deleted 30 days after their events', asyn
   expect(await db()('model_contents').count()).toEqual([{ count: '9' }])
   await sweep(12)
   expect(await db()('model_contents').pluck('event_id')).toEqual([fresh])
+})
+
+describe('bundles', () => {
+  const upload = async (name: string) => {
+    const code = `export const hooks = { async afterIncomingMessage() { console.log('${name}') } }`
+    const made = await platform.createBot(code)
+    return { ...made, code, bundle: (await db()('bundles').where({ source: code }).first('id'))!.id }
+  }
+  const age = (id: string) =>
+    db()('bundles')
+      .where({ id })
+      .update({ used_at: db().raw(`now() - interval '1 hour'`) })
+  const exists = async (id: string) => (await db()('bundles').where({ id }).select('id')).length === 1
+
+  test('go when neither a version nor an integration has them, some minutes after their last upload', async () => {
+    const [kept, gone, fresh] = [await upload('kept'), await upload('gone'), await upload('fresh')]
+    const integration = { name: 'holder', version: '1.0.0', code: kept.code }
+    expect(await platform.ask('POST', '/v1/admin/integrations', integration)).toMatchObject({ status: 200 })
+    for (const { id } of [kept, gone, fresh]) await platform.ask('DELETE', `/v1/admin/bots/${id}`)
+    await Promise.all([age(kept.bundle), age(gone.bundle)])
+    await sweep(500)
+    expect(await Promise.all([kept, gone, fresh].map(({ bundle }) => exists(bundle)))).toEqual([true, false, true])
+  })
+
+  test('stay for an upload that touches them while they are deleted', async () => {
+    const { id, code, bundle } = await upload('contested')
+    await platform.ask('DELETE', `/v1/admin/bots/${id}`)
+    await age(bundle)
+    const transaction = await db().transaction()
+    await touchBundle(transaction, bundle)
+    const deletion = deleteUnusedBundles(db(), { from: undefined, limit: 1000 })
+    await untilWaiting()
+    await transaction.commit()
+    await deletion
+    expect(await exists(bundle)).toBe(true)
+    const again = await platform.createBot(code)
+    expect(await countVersions(again.id, bundle)).toBe(1)
+  })
+
+  test('are stored again by uploads during deletions, and nothing refers to one that is gone', async () => {
+    const { id, code, bundle } = await upload('restless')
+    const isOver = { value: false }
+    const deletions = (async () => {
+      while (!isOver.value) {
+        await age(bundle)
+        await sweep(500)
+      }
+    })()
+    const uploads = Array.from({ length: 12 }, async () => {
+      const made = await platform.createBot(code)
+      await platform.ask('DELETE', `/v1/admin/bots/${made.id}`)
+      return platform.createBot(code)
+    })
+    const bots = await Promise.all(uploads).finally(() => (isOver.value = true))
+    await deletions
+    expect(await countVersions([id, ...bots.map((each) => each.id)], bundle)).toBe(13)
+  })
+
+  test('hold the code that earlier versions of the platform stored with each version, a few at a time', async () => {
+    const { bundle } = await upload('first')
+    const old = await Promise.all(Array.from({ length: 6 }, () => upload('moved')))
+    await db().raw(
+      `update bot_versions set source = bundles.source, script = coalesce(bundles.script, bundles.source),
+         source_map = bundles.source_map, bundle_id = null
+       from bundles where bundles.id = bundle_id and bot_id = any(?)`,
+      [old.map(({ id }) => id)],
+    )
+    const versionsOf = (id: string) => platform.ask('GET', `/v1/admin/bots/${id}/versions`)
+    const codeOf = async (id: string) => {
+      const { versions } = (await versionsOf(id)).body
+      return (await platform.ask('GET', `/v1/admin/bots/${id}/versions/${versions[0].id}`)).body.version.code
+    }
+    expect(await codeOf(old[0]!.id)).toBe(old[0]!.code)
+    const retention = openRetention(platform.context, 2000, 0)
+    await retention.pass()
+    expect(
+      await countVersions(
+        old.map(({ id }) => id),
+        null,
+      ),
+    ).toBe(2)
+    await retention.pass()
+    const rows = await db()('bot_versions')
+      .whereIn(
+        'bot_id',
+        old.map(({ id }) => id),
+      )
+      .select('bundle_id', 'script')
+    expect(new Set(rows.map(({ bundle_id: id, script }) => `${id} ${script}`)).size).toBe(1)
+    expect(rows[0]!.bundle_id).not.toBe(bundle)
+    expect(await codeOf(old[5]!.id)).toBe(old[5]!.code)
+    const chatUser = await createChatUser(old[3]!.chatUrl)
+    await chatUser.send(await chatUser.createConversation(), 'hello')
+    expect(await endedEvents(platform, old[3]!.id, 1)).toMatchObject([{ status: 'processed' }])
+  })
+
+  const countVersions = async (botIds: string | string[], bundleId: string | null) =>
+    Number(
+      (await db()('bot_versions').whereIn('bot_id', [botIds].flat()).where({ bundle_id: bundleId }).count())[0]!.count,
+    )
+
+  /** Waits until a statement of this database waits for a lock. */
+  async function untilWaiting(): Promise<void> {
+    await expect
+      .poll(async () => {
+        const sql = `select count(*)::integer as waiting from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`
+        return (await db().raw(sql)).rows[0].waiting
+      })
+      .toBeGreaterThan(0)
+  }
 })
 
 test('counts of outcomes of events are deleted when they cannot be queried any more', async () => {

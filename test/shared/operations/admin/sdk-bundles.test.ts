@@ -20,8 +20,12 @@ describe('uploaded code is taken for', () => {
   test('a bundle of the SDK when it is one, and is kept as it is', async () => {
     const { body } = await platform.ask('POST', '/v1/admin/bots', { code: bundle })
     expect(body.bot.version).toMatchObject({ kind: 'sdk', hooks: [], actions: [] })
-    const row = await platform.context.db('bot_versions').where({ id: body.bot.version.id }).first()
-    expect(row).toMatchObject({ kind: 'sdk', script: bundle, source_map: '' })
+    expect(await bundleOf('bot_versions', body.bot.version.id)).toMatchObject({
+      kind: 'sdk',
+      source: bundle,
+      script: null,
+      source_map: '',
+    })
   })
 
   test.each([
@@ -36,10 +40,71 @@ describe('uploaded code is taken for', () => {
   test('a bundle of the SDK as an integration too', async () => {
     const code = await bundleSdk('integration.ts')
     const { body } = await platform.ask('POST', '/v1/admin/integrations', { name: 'sdk', version: '1.0.0', code })
-    const row = await platform.context.db('integrations').where({ id: body.integration.id }).first()
-    expect(row).toMatchObject({ kind: 'sdk', script: code })
+    expect(await bundleOf('integrations', body.integration.id)).toMatchObject({
+      kind: 'sdk',
+      source: code,
+      script: null,
+    })
   })
 })
+
+describe('the same code is stored and compiled once', () => {
+  const code = `const { format } = require('util'); exports.handler = async () => format('the same code everywhere')`
+
+  test('for versions of bots, for other bots and for integrations', async () => {
+    const { body: first } = await platform.ask('POST', '/v1/admin/bots', { code })
+    const { body: second } = await platform.ask('POST', '/v1/admin/bots', { code })
+    const { body: again } = await platform.ask('PUT', `/v1/admin/bots/${first.bot.id}`, { code })
+    const named = { name: 'same', version: '1.0.0', code }
+    const { body: used } = await platform.ask('POST', '/v1/admin/integrations', named)
+    expect(again.bot.version.id).not.toBe(first.bot.version.id)
+    const bundles = [
+      await bundleOf('bot_versions', first.bot.version.id),
+      await bundleOf('bot_versions', second.bot.version.id),
+      await bundleOf('bot_versions', again.bot.version.id),
+      await bundleOf('integrations', used.integration.id),
+    ]
+    expect(new Set(bundles.map((each) => each!.id)).size).toBe(1)
+    expect(await platform.context.db('bundles').where({ source: code }).select('id')).toHaveLength(1)
+  })
+
+  test('and is evaluated each time, with the secrets of the upload', async () => {
+    const needy = `exports.handler = async () => {}
+      if (!process.env.SECRET_KEY) throw new Error('KEY is missing')`
+    const fields = { name: 'needy', code: needy }
+    const secrets = { KEY: 'k' }
+    expect(
+      await platform.ask('POST', '/v1/admin/integrations', { ...fields, version: '1.0.0', secrets }),
+    ).toMatchObject({
+      status: 200,
+    })
+    const refused = await platform.ask('POST', '/v1/admin/integrations', { ...fields, version: '1.0.1' })
+    expect(refused).toMatchObject({ status: 400, body: { message: expect.stringContaining('KEY is missing') } })
+  })
+
+  test('with the same declaration, flows and refusals', async () => {
+    const native = `export const hooks = { async afterIncomingMessage() {} }
+      export const actions = { greet() {} }
+export const flows = [{ id: 'main', start: 'first', nodes: [{ id: 'first', cards: [] }] }]`
+    const versions = []
+    for (let upload = 0; upload < 2; upload++) {
+      const { status, body } = await platform.ask('POST', '/v1/admin/bots', { code: native })
+      expect({ status, message: body.message }).toEqual({ status: 200, message: undefined })
+      const path = `/v1/admin/bots/${body.bot.id}/versions/${body.bot.version.id}`
+      const { id: _id, createdAt: _createdAt, ...version } = (await platform.ask('GET', path)).body.version
+      versions.push(version)
+    }
+    expect(versions[0]).toMatchObject({ hooks: ['afterIncomingMessage'], actions: ['greet'], code: native })
+    expect(versions[1]).toEqual(versions[0])
+  })
+})
+
+async function bundleOf(table: 'bot_versions' | 'integrations', id: string) {
+  const { db } = platform.context
+  const row = await db(table).where({ id }).first('bundle_id', 'source', 'script', 'source_map')
+  expect(row).toMatchObject({ source: null, script: null, source_map: null })
+  return db('bundles').where({ id: row!.bundle_id! }).first()
+}
 
 test('an integration that is a bundle of the SDK is registered, configures itself and says why it cannot', async () => {
   const code = await bundleSdk('integration.ts')
