@@ -133,6 +133,8 @@ export interface Config extends TelemetrySettings {
   outbound: {
     /** Non-public addresses that outbound requests of bots may reach. */
     allowPrivate: AllowedNetwork[]
+    /** Hosts whose requests are answered without being sent, where code may not request them. */
+    discard: string[]
   }
   /** How long rows are kept that are no longer needed. */
   retention: {
@@ -150,6 +152,8 @@ export interface Config extends TelemetrySettings {
 }
 
 const seconds = { type: 'integer', minimum: 1, maximum: 86_400 } as const
+/** Where integrations of the public catalogue report their usage to their publisher, and wait until that has ended. */
+const analyticsHosts = 'us.i.posthog.com,eu.i.posthog.com'
 const dayMilliseconds = 24 * 3600 * 1000
 const days = { type: 'integer', minimum: 1, maximum: 3650 } as const
 const megabytes = { type: 'integer', minimum: 1, maximum: 1_000_000_000 } as const
@@ -204,6 +208,7 @@ const environmentSchema = closedObject(
     WORKER_STALLED_SECONDS: { ...seconds, default: 2 },
     WORKER_SWEEP_SECONDS: { ...seconds, default: 10 },
     OUTBOUND_ALLOW_PRIVATE: { type: 'string', default: '' },
+    OUTBOUND_DISCARD: { type: 'string', pattern: `^(\\s*${grantedHost}\\s*(,|$))*$`, default: analyticsHosts },
     RETENTION_LOG_DAYS: { ...days, default: 30 },
     RETENTION_FAILED_DAYS: { ...days, default: 30 },
     RETENTION_AUDIT_DAYS: { ...days, default: 365 },
@@ -265,6 +270,7 @@ const remedies: Record<string, string | undefined> = {
   SANDBOX_MEMORY: 'set it to the megabytes that all sandbox processes of a worker may hold together, 128 or more',
   SANDBOX_PROFILE: 'set it to hardened, or to jit where all authors of bots are trusted',
   SANDBOX_REQUIRE: `set it to a comma-separated list of isolation layers: ${isolationLayers.join(', ')}`,
+  OUTBOUND_DISCARD: 'set it to a comma-separated list of hosts, or to none',
   SANDBOX_NET: 'set it to a comma-separated list of hosts, api.example.com,*.example.org, or to * for all public hosts',
   ISOBOT_BASE_URL: 'set it to the address by which users reach the api, for instance https://bots.example.com',
 }
@@ -372,6 +378,7 @@ function toConfig(given: Environment): Config {
     },
     outbound: {
       allowPrivate: entriesOf(given.OUTBOUND_ALLOW_PRIVATE).flatMap((entry) => parseAllowedNetwork(entry) ?? []),
+      discard: entriesOf(given.OUTBOUND_DISCARD).filter((entry) => entry !== 'none'),
     },
     retention: {
       logMilliseconds: given.RETENTION_LOG_DAYS * dayMilliseconds,

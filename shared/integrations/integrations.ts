@@ -33,7 +33,12 @@ export const integrations = {
         nullable: true,
         description: 'The name of one of the integration’s configurations.',
       },
-      configuration: { ...anyObject, description: 'Replaces the whole configuration; absent: no change.' },
+      configuration: {
+        ...anyObject,
+        description:
+          'Replaces the whole configuration; absent: no change. Who is not shown a configuration, and sends `{}`, does ' +
+          'not change it either.',
+      },
       disabledChannels: { type: 'array', maxItems: 100, items: { type: 'string' } },
     },
   },
@@ -152,9 +157,12 @@ async function planChange(
   const {
     enabled = present?.enabled ?? true,
     configurationType = present?.configuration_type ?? null,
-    configuration = formerConfiguration ?? {},
     disabledChannels = present?.disabled_channels ?? [],
   } = settings
+  const isWrittenBack = !context.showsSecrets && isEmpty(settings.configuration)
+  const isOfThisType = configurationType === (present?.configuration_type ?? null)
+  const kept = isWrittenBack && isOfThisType ? formerConfiguration : undefined
+  const configuration = kept ?? settings.configuration ?? formerConfiguration ?? {}
   assertShort(name, configuration)
   // The configuration of a disabled installation may be incomplete.
   const completed = enabled ? validated(name, integration, configurationType, configuration) : configuration
@@ -177,6 +185,11 @@ async function planChange(
 function byAlias(name: string, settings: InstallationSettings): { name: string; settings: InstallationSettings } {
   const alias = settings.integrationId === undefined ? builtInOf(name) : undefined
   return alias === undefined ? { name, settings } : { name: alias, settings: { ...settings, integrationId: name } }
+}
+
+/** Whether a configuration is what those are shown who may not read it. */
+function isEmpty(configuration: object | undefined): boolean {
+  return configuration !== undefined && Object.keys(configuration).length === 0
 }
 
 function assertShort(name: string, configuration: Record<string, unknown>): void {

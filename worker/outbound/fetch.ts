@@ -14,6 +14,7 @@ import { readDecoded } from './decoded-body.ts'
 import { openGrants, type FindGrant } from './grants.ts'
 import { OutboundError } from './errors.ts'
 import { redirectOf, type Method } from './redirects.ts'
+import { hasHost } from './targets.ts'
 import type { Outbound, OutboundResponse } from './open-outbound.ts'
 import type { RequestStream } from './request-stream.ts'
 import { readBeginning } from './response-body.ts'
@@ -74,6 +75,7 @@ function openFetch(worker: Shared, { botId, code, limits }: Fetcher): HostFetch 
         return await send(worker, request, { tenant, open, signal }, limits)
       }
       const { net = worker.config.sandbox.net } = await worker.findGrant(botId, installation?.integration_id)
+      if (isDiscarded(worker.config.outbound.discard, net, request.url)) return discarded(request.url)
       if (net.length === 0) throw nothingGranted(request.url, installation ? 'integration' : 'bot')
       const { fetchMilliseconds: timeoutMilliseconds } = limits
       const open: Open = async (share, maxResponseBytes) => {
@@ -223,6 +225,19 @@ function tooLarge(): OutboundError {
     'too-large',
     `The body of the request has more than ${maxRequestBytes} bytes, the maximum: send larger contents as files of the bot`,
   )
+}
+
+/**
+ * Whether a request is answered without being sent: libraries that report usage wait and try again for seconds when they are
+ * refused, and the work that they report of waits for them.
+ */
+function isDiscarded(discard: string[], granted: string[], address: string): boolean {
+  const url = URL.parse(address)
+  return url !== null && hasHost(discard, url) && !hasHost(granted, url)
+}
+
+function discarded(url: string): FetchAnswer {
+  return { status: 204, statusText: 'Discarded', url, headers: [], body: '', isBase64: false }
 }
 
 function pairsOf(headers: OutboundResponse['headers']): FetchAnswer['headers'] {

@@ -65,6 +65,11 @@ export function parseUrl(text: string, base?: URL): URL {
   return url
 }
 
+/** Whether a list of permitted hosts has the host of a URL. */
+export function hasHost(entries: string[], { hostname }: URL): boolean {
+  return entries.map(readEntry).some((entry) => entry.matches(hostname))
+}
+
 interface Entry {
   matches(hostname: string): boolean
   port: number | undefined

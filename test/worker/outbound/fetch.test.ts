@@ -10,7 +10,9 @@ import { startTarget, type Target } from './fixture.ts'
 
 let platform: Platform
 beforeAll(async () => {
-  platform = await openPlatform({ environment: { OUTBOUND_ALLOW_PRIVATE: '127.0.0.1,localhost' } })
+  platform = await openPlatform({
+    environment: { OUTBOUND_ALLOW_PRIVATE: '127.0.0.1,localhost', OUTBOUND_DISCARD: '*.usage.localhost' },
+  })
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
@@ -160,6 +162,18 @@ describe('the reachable hosts of a bot', () => {
       'forbidden',
     ])
     expect(target.connections()).toBe(0)
+  })
+
+  test('is answered and not sent where the operator discards it, unless it is granted', async () => {
+    const target = await serve((_request, response) => response.end('here'))
+    const ask = (host: string) => `return fetch('http://${host}:${target.port}/', { method: 'POST', body: 'usage' })
+      .then(async ({ status, ok }) => ({ status, ok }), (error) => error.cause.code)`
+    for (const net of [[], ['example.com']]) {
+      expect((await run(ask('app.usage.localhost'), net)).told).toEqual({ status: 204, ok: true })
+    }
+    expect((await run(ask('usage.localhost'), [])).told).toBe('forbidden')
+    expect(target.connections()).toBe(0)
+    expect((await run(ask('app.usage.localhost'), ['*.localhost'])).told).not.toMatchObject({ status: 204 })
   })
 
   test('can be granted and taken back while it runs', async () => {

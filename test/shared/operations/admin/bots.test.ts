@@ -133,9 +133,9 @@ describe('an upload', () => {
     expect(body.bot.version).toMatchObject({ hooks: [], actions: ['greet'] })
     expect(body.bot.version.id).not.toBe(before.version.id)
     expect(Date.parse(body.bot.deployedAt)).toBeGreaterThan(Date.parse(before.deployedAt))
-    expect(await platform.context.db('bot_versions').where({ bot_id: id }).pluck('source')).toEqual(
-      expect.arrayContaining([echo, typed]),
-    )
+    const { db } = platform.context
+    const bundles = db('bundles').join('bot_versions', 'bundle_id', 'bundles.id').where({ bot_id: id })
+    expect(await bundles.pluck('bundles.source')).toEqual(expect.arrayContaining([echo, typed]))
   })
 
   test.each([

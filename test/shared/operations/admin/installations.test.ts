@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '#shared/config/config.ts'
 import { openContext } from '#shared/context.ts'
+import { newId } from '#shared/ids.ts'
 import { findInstallation } from '#shared/store/installations.ts'
 import { startServer } from '../../../../api/server.ts'
 import { createMember } from '../../../support/members.ts'
@@ -170,6 +171,40 @@ describe('the secrets of a chat', () => {
     expect((await chatOf(id)).configuration).toEqual({ encryptionKey, webhookUrl })
     await update(id, { chat: { configuration: { encryptionKey: 'given' } } }, developer)
     expect((await chatOf(id)).configuration).toEqual({ encryptionKey: 'given' })
+  })
+
+  test('of an integration stay when a developer writes back the {} that is shown in their place', async () => {
+    const { id } = await platform.createBot()
+    const integrationId = newId('intver')
+    const { kind, schema } = { kind: 'native' as const, schema: { type: 'object', properties: { key: {} } } }
+    await platform.context.db('integrations').insert({
+      id: integrationId,
+      workspace_id: platform.workspaceId,
+      name: 'shop',
+      version: '1.0.0',
+      definition: { configuration: { schema }, configurations: { other: { schema } } },
+      kind,
+      code_id: newId('code'),
+      hash: '',
+    })
+    const own = { key: 'known to the shop alone' }
+    const settings = { integrationId, enabled: false }
+    await update(id, { shop: { ...settings, configuration: own } })
+    const configured = async () => (await platform.ask('GET', `/v1/admin/bots/${id}`)).body.bot.integrations.shop
+    const developer = await createMember(platform, 'developer', platform.workspaceId)
+    const shown = await platform.ask('GET', `/v1/admin/bots/${id}`, undefined, developer)
+    const { configuration: former } = shown.body.bot.integrations.shop
+    expect(former).toEqual({})
+
+    await update(id, { shop: { ...settings, configuration: former, disabledChannels: ['sms'] } }, developer)
+    expect(await configured()).toMatchObject({ configuration: own, disabledChannels: ['sms'] })
+    await update(id, { shop: { configuration: { key: 'given' } } }, developer)
+    expect(await configured()).toMatchObject({ configuration: { key: 'given' } })
+    await update(id, { shop: { configurationType: 'other', configuration: {} } }, developer)
+    expect(await configured()).toMatchObject({ configurationType: 'other', configuration: {} })
+    await update(id, { shop: { configuration: own } })
+    await update(id, { shop: { configuration: {} } })
+    expect(await configured()).toMatchObject({ configuration: {} })
   })
 
   test('are nowhere in the database in plain text', async () => {
