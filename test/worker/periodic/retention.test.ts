@@ -116,49 +116,69 @@ test('questions to language models are deleted 30 days after their events', asyn
   expect(await db()('model_contents').pluck('event_id')).toEqual([fresh])
 })
 
-describe('bundles', () => {
-  const upload = async (name: string) => {
-    const code = `export const hooks = { async afterIncomingMessage() { console.log('${name}') } }`
-    const made = await platform.createBot(code)
-    return { ...made, code, bundle: (await db()('bundles').where({ source: code }).first('id'))!.id }
-  }
-  const age = (id: string) =>
-    db()('bundles')
-      .where({ id })
-      .update({ used_at: db().raw(`now() - interval '1 hour'`) })
-  const exists = async (id: string) => (await db()('bundles').where({ id }).select('id')).length === 1
+const uploadBundle = async (name: string) => {
+  const code = `export const hooks = { async afterIncomingMessage() { console.log('${name}') } }`
+  const made = await platform.createBot(code)
+  return { ...made, code, bundle: (await db()('bundles').where({ source: code }).first('id'))!.id }
+}
+const ageBundle = (id: string) =>
+  db()('bundles')
+    .where({ id })
+    .update({ used_at: db().raw(`now() - interval '1 hour'`) })
+const bundleExists = async (id: string) => (await db()('bundles').where({ id }).select('id')).length === 1
 
+const countVersionsOf = async (botIds: string | string[], bundleId: string | null) =>
+  Number(
+    (await db()('bot_versions').whereIn('bot_id', [botIds].flat()).where({ bundle_id: bundleId }).count())[0]!.count,
+  )
+
+/** Waits until a statement of this database waits for a lock. */
+async function untilWaiting(): Promise<void> {
+  await expect
+    .poll(async () => {
+      const sql = `select count(*)::integer as waiting from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`
+      return (await db().raw(sql)).rows[0].waiting
+    })
+    .toBeGreaterThan(0)
+}
+
+describe('bundles', () => {
   test('go when neither a version nor an integration has them, some minutes after their last upload', async () => {
-    const [kept, gone, fresh] = [await upload('kept'), await upload('gone'), await upload('fresh')]
+    const [kept, gone, fresh] = [await uploadBundle('kept'), await uploadBundle('gone'), await uploadBundle('fresh')]
     const integration = { name: 'holder', version: '1.0.0', code: kept.code }
     expect(await platform.ask('POST', '/v1/admin/integrations', integration)).toMatchObject({ status: 200 })
     for (const { id } of [kept, gone, fresh]) await platform.ask('DELETE', `/v1/admin/bots/${id}`)
-    await Promise.all([age(kept.bundle), age(gone.bundle)])
+    await Promise.all([ageBundle(kept.bundle), ageBundle(gone.bundle)])
     await sweep(500)
-    expect(await Promise.all([kept, gone, fresh].map(({ bundle }) => exists(bundle)))).toEqual([true, false, true])
+    expect(await Promise.all([kept, gone, fresh].map(({ bundle }) => bundleExists(bundle)))).toEqual([
+      true,
+      false,
+      true,
+    ])
   })
 
   test('stay for an upload that touches them while they are deleted', async () => {
-    const { id, code, bundle } = await upload('contested')
+    const { id, code, bundle } = await uploadBundle('contested')
     await platform.ask('DELETE', `/v1/admin/bots/${id}`)
-    await age(bundle)
+    await ageBundle(bundle)
     const transaction = await db().transaction()
     await touchBundle(transaction, bundle)
     const deletion = deleteUnusedBundles(db(), { from: undefined, limit: 1000 })
     await untilWaiting()
     await transaction.commit()
     await deletion
-    expect(await exists(bundle)).toBe(true)
+    expect(await bundleExists(bundle)).toBe(true)
     const again = await platform.createBot(code)
-    expect(await countVersions(again.id, bundle)).toBe(1)
+    expect(await countVersionsOf(again.id, bundle)).toBe(1)
   })
 
   test('are stored again by uploads during deletions, and nothing refers to one that is gone', async () => {
-    const { id, code, bundle } = await upload('restless')
+    const { id, code, bundle } = await uploadBundle('restless')
     const isOver = { value: false }
     const deletions = (async () => {
       while (!isOver.value) {
-        await age(bundle)
+        await ageBundle(bundle)
         await sweep(500)
       }
     })()
@@ -169,12 +189,12 @@ describe('bundles', () => {
     })
     const bots = await Promise.all(uploads).finally(() => (isOver.value = true))
     await deletions
-    expect(await countVersions([id, ...bots.map((each) => each.id)], bundle)).toBe(13)
+    expect(await countVersionsOf([id, ...bots.map((each) => each.id)], bundle)).toBe(13)
   })
 
   test('hold the code that earlier versions of the platform stored with each version, a few at a time', async () => {
-    const { bundle } = await upload('first')
-    const old = await Promise.all(Array.from({ length: 6 }, () => upload('moved')))
+    const { bundle } = await uploadBundle('first')
+    const old = await Promise.all(Array.from({ length: 6 }, () => uploadBundle('moved')))
     await db().raw(
       `update bot_versions set source = bundles.source, script = coalesce(bundles.script, bundles.source),
          source_map = bundles.source_map, bundle_id = null
@@ -190,7 +210,7 @@ describe('bundles', () => {
     const retention = openRetention(platform.context, 2000, 0)
     await retention.pass()
     expect(
-      await countVersions(
+      await countVersionsOf(
         old.map(({ id }) => id),
         null,
       ),
@@ -209,22 +229,6 @@ describe('bundles', () => {
     await chatUser.send(await chatUser.createConversation(), 'hello')
     expect(await endedEvents(platform, old[3]!.id, 1)).toMatchObject([{ status: 'processed' }])
   })
-
-  const countVersions = async (botIds: string | string[], bundleId: string | null) =>
-    Number(
-      (await db()('bot_versions').whereIn('bot_id', [botIds].flat()).where({ bundle_id: bundleId }).count())[0]!.count,
-    )
-
-  /** Waits until a statement of this database waits for a lock. */
-  async function untilWaiting(): Promise<void> {
-    await expect
-      .poll(async () => {
-        const sql = `select count(*)::integer as waiting from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock'`
-        return (await db().raw(sql)).rows[0].waiting
-      })
-      .toBeGreaterThan(0)
-  }
 })
 
 test('counts of outcomes of events are deleted when they cannot be queried any more', async () => {
