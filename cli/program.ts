@@ -15,6 +15,7 @@ import { addLoginCommand } from './commands/login.ts'
 import { addLogsCommand } from './commands/logs.ts'
 import { addModelsCommand } from './commands/models.ts'
 import { addProfilesCommand } from './commands/profiles.ts'
+import { addReencryptCommand } from './commands/reencrypt.ts'
 import { addRunCommand } from './commands/run.ts'
 import { addStartCommand } from './commands/start.ts'
 import { addTablesCommand } from './commands/tables.ts'
@@ -47,6 +48,7 @@ const commands = [
   addLoginCommand,
   addProfilesCommand,
   addDoctorCommand,
+  addReencryptCommand,
 ]
 
 const epilogue = `

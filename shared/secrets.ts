@@ -1,5 +1,31 @@
-import { createHash, createHmac } from 'node:crypto'
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { compactDecrypt, CompactEncrypt, errors } from 'jose'
+
+/** The secret of a platform, and a second one during its rotation. */
+export interface PlatformSecret {
+  /** Encrypts and signs. */
+  current: string
+  /** A second secret that is accepted: values that it has encrypted or signed are valid too. */
+  accepted?: string
+}
+
+/** All secrets by which a value is valid, the current one first. */
+export function validSecrets({ current, accepted }: PlatformSecret): string[] {
+  return accepted === undefined ? [current] : [current, accepted]
+}
+
+/**
+ * Whether a signature is that of one of the valid secrets, in constant time.
+ *
+ * @param sign computes the signature by one secret
+ */
+export function isSignature(secret: PlatformSecret, given: string, sign: (secret: string) => string): boolean {
+  const bytes = Buffer.from(given)
+  return validSecrets(secret).some((each) => {
+    const expected = Buffer.from(sign(each))
+    return bytes.length === expected.length && timingSafeEqual(bytes, expected)
+  })
+}
 
 /** The stored form of a token, which verifies the token but cannot be used as one. */
 export function hashToken(token: string): Buffer {
@@ -64,31 +90,35 @@ const algorithms = { alg: 'dir', enc: 'A256GCM' } as const
  * @param ownerId the id of the row that stores the value: the value does not decrypt in another row
  * @returns a compact JSON Web Encryption
  */
-export async function encryptJson(secret: string, ownerId: string, value: object): Promise<string> {
+export async function encryptJson({ current }: PlatformSecret, ownerId: string, value: object): Promise<string> {
   return new CompactEncrypt(new TextEncoder().encode(JSON.stringify(value)))
     .setProtectedHeader(algorithms)
-    .encrypt(keyAtRest(secret, ownerId))
+    .encrypt(keyAtRest(current, ownerId))
 }
 
 /**
  * Decrypts a value of `encryptJson`.
  * @throws Error when it was encrypted with another secret or for another row
  */
-export async function decryptJson(secret: string, ownerId: string, encrypted: string): Promise<unknown> {
-  try {
-    const { plaintext } = await compactDecrypt(encrypted, keyAtRest(secret, ownerId), {
-      keyManagementAlgorithms: [algorithms.alg],
-      contentEncryptionAlgorithms: [algorithms.enc],
-    })
-    return JSON.parse(new TextDecoder().decode(plaintext))
-  } catch (error) {
-    if (!(error instanceof errors.JOSEError)) throw error
-    throw new Error(
-      `The configuration of ${ownerId} cannot be decrypted with this ISOBOT_SECRET: ` +
-        'restore the former secret, or configure it again',
-      { cause: error },
-    )
+export async function decryptJson(secret: PlatformSecret, ownerId: string, encrypted: string): Promise<unknown> {
+  let cause: unknown
+  for (const each of validSecrets(secret)) {
+    try {
+      const { plaintext } = await compactDecrypt(encrypted, keyAtRest(each, ownerId), {
+        keyManagementAlgorithms: [algorithms.alg],
+        contentEncryptionAlgorithms: [algorithms.enc],
+      })
+      return JSON.parse(new TextDecoder().decode(plaintext))
+    } catch (error) {
+      if (!(error instanceof errors.JOSEError)) throw error
+      cause ??= error
+    }
   }
+  throw new Error(
+    `The configuration of ${ownerId} cannot be decrypted with this ISOBOT_SECRET: ` +
+      'restore the former secret, set ISOBOT_SECRET_ACCEPTED to it, or configure it again',
+    { cause },
+  )
 }
 
 function keyAtRest(secret: string, ownerId: string): Buffer {

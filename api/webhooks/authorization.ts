@@ -1,7 +1,7 @@
 import { Router, type Request } from 'express'
 import { jwtVerify, SignJWT } from 'jose'
 import type { Context } from '#shared/context.ts'
-import { authorizationKey, hashToken } from '#shared/secrets.ts'
+import { authorizationKey, hashToken, validSecrets } from '#shared/secrets.ts'
 import { findAuthorization, takeAuthorization, type Authorization } from '#shared/store/authorizations.ts'
 import { takeIdentifier } from '#shared/store/registrations.ts'
 import type { EventRow, Installation } from '#shared/models/tables.ts'
@@ -37,7 +37,7 @@ export function authorizationPages(context: Context): Router {
       .setProtectedHeader({ alg: 'HS256' })
       .setSubject(taken.webhookId)
       .setExpirationTime(`${minutes}m`)
-      .sign(authorizationKey(config.secret))
+      .sign(authorizationKey(config.secret.current))
     response.cookie(cookieOf(taken.webhookId), key, {
       httpOnly: true,
       path: '/oauth',
@@ -95,10 +95,11 @@ async function hasBegun({ config }: Context, request: Request, webhookId: string
   const own = cookies.find((cookie) => cookie.startsWith(`${cookieOf(webhookId)}=`))
   if (own === undefined) return false
   const key = own.slice(own.indexOf('=') + 1)
-  const verified = await jwtVerify(key, authorizationKey(config.secret), { algorithms: ['HS256'] }).catch(
-    () => undefined,
-  )
-  return verified?.payload.sub === webhookId
+  for (const secret of validSecrets(config.secret)) {
+    const verified = await jwtVerify(key, authorizationKey(secret), { algorithms: ['HS256'] }).catch(() => undefined)
+    if (verified) return verified.payload.sub === webhookId
+  }
+  return false
 }
 
 /** The headers that code answered with, by name in lower case. */

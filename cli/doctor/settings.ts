@@ -62,8 +62,8 @@ function findMisspelt(environment: NodeJS.ProcessEnv): Finding[] {
 
 function findWeak({ secret, adminToken, http }: Config): Finding[] {
   const findings: Finding[] = []
-  if (new Set(secret).size < minDifferent) {
-    const remedy = 'generate another value before data is stored, for instance with: openssl rand -hex 32'
+  if (new Set(secret.current).size < minDifferent) {
+    const remedy = 'generate another value, and replace it: see “Replacing ISOBOT_SECRET” in docs/operating.md'
     findings.push(warn('ISOBOT_SECRET can be guessed: it has few distinct characters', remedy))
   }
   if (adminToken !== undefined && new Set(adminToken).size < minDifferent) {

@@ -1,3 +1,4 @@
+import type { PlatformSecret } from '../secrets.ts'
 import { availableParallelism } from 'node:os'
 import { limitContradictions, limitRemedies, limitVariables, readLimits, type LimitSettings } from './limit-settings.ts'
 import { parseAllowedNetwork, type AllowedNetwork } from './private-network-allowlist.ts'
@@ -102,7 +103,7 @@ export interface Config extends TelemetrySettings {
     maxTextBytes: number
   }
   /** Encrypts secrets at rest, and derives the keys that only this platform holds. */
-  secret: string
+  secret: PlatformSecret
   /** The token of the first administrator, which the release step stores. */
   adminToken?: string
   logLevel: string
@@ -165,6 +166,7 @@ const requests = { type: 'integer', minimum: 0, maximum: 1_000_000_000 } as cons
 const environmentSchema = closedObject(
   { DATABASE_URL: { type: 'string', pattern: '^postgres(ql)?://' }, ISOBOT_SECRET: { type: 'string', minLength: 32 } },
   {
+    ISOBOT_SECRET_ACCEPTED: { type: 'string', minLength: 32 },
     DATABASE_POOL: { type: 'integer', minimum: 1, maximum: 200 },
     QUEUE_POOL: { type: 'integer', minimum: 1, maximum: 200, default: 1 },
     REDIS_URL: { type: 'string', pattern: '^rediss?://' },
@@ -259,6 +261,8 @@ const remedies: Record<string, string | undefined> = {
   BOT_INDEXED_MB: 'set it to the megabytes of text that all indexed files of one bot may have, for instance 100',
   REDIS_URL: 'set it to redis://host:6379 (rediss:// for TLS), or unset it to keep the queue in PostgreSQL',
   ISOBOT_SECRET: 'set it to at least 32 random characters, for instance from: openssl rand -hex 32',
+  ISOBOT_SECRET_ACCEPTED:
+    'set it to the other secret, of at least 32 characters, while ISOBOT_SECRET is replaced, or unset it',
   ISOBOT_ADMIN_TOKEN:
     'set it to 20 to 200 printable characters without spaces, for instance from: openssl rand -hex 32',
   SHUTDOWN_SECONDS:
@@ -356,7 +360,10 @@ function toConfig(given: Environment): Config {
       maxPassages: given.BOT_PASSAGES,
       maxTextBytes: given.BOT_INDEXED_MB * 1024 * 1024,
     },
-    secret: given.ISOBOT_SECRET,
+    secret: {
+      current: given.ISOBOT_SECRET,
+      ...(given.ISOBOT_SECRET_ACCEPTED && { accepted: given.ISOBOT_SECRET_ACCEPTED }),
+    },
     ...(given.ISOBOT_ADMIN_TOKEN && { adminToken: given.ISOBOT_ADMIN_TOKEN }),
     logLevel: given.LOG_LEVEL,
     ...readTelemetry(given),

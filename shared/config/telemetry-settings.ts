@@ -1,3 +1,4 @@
+import type { PlatformSecret } from '../secrets.ts'
 import type { Infer } from '../schema.ts'
 import { passwordsIn } from './passwords-in.ts'
 
@@ -75,7 +76,8 @@ export function readTelemetry(given: Given): TelemetrySettings {
 export function secretsOf(config: Secrets): (string | undefined)[] {
   const { secret, adminToken, metrics, database, redis, embeddings, models } = config
   return [
-    secret,
+    secret.current,
+    secret.accepted,
     adminToken,
     metrics?.token,
     embeddings?.key,
@@ -86,7 +88,7 @@ export function secretsOf(config: Secrets): (string | undefined)[] {
 }
 
 interface Secrets extends TelemetrySettings {
-  secret: string
+  secret: PlatformSecret
   adminToken?: string
   database: { url: string }
   redis?: { url: string }

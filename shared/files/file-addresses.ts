@@ -1,6 +1,5 @@
-import { timingSafeEqual } from 'node:crypto'
 import type { Config } from '../config/config.ts'
-import { signFileAddress } from '../secrets.ts'
+import { signFileAddress, isSignature } from '../secrets.ts'
 
 /**
  * Addresses of files, outside of the API: one-time addresses for uploads, and addresses of contents. Each holds all that it
@@ -73,9 +72,7 @@ export function readSignedAddress(
 ): SignedAddress | undefined {
   const end = token.lastIndexOf('.')
   const said = token.slice(0, Math.max(0, end))
-  const expected = Buffer.from(signFileAddress(secret, said))
-  const given = Buffer.from(token.slice(end + 1))
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined
+  if (!isSignature(secret, token.slice(end + 1), (each) => signFileAddress(each, said))) return undefined
   const [letter, fileId = '', generation, expiry = '', bytes] = said.split('.')
   if (letter !== purposes[purpose]) return undefined
   return {
@@ -90,5 +87,5 @@ function sign({ secret }: Needs, purpose: AddressPurpose, address: SignedAddress
   const { fileId, generation, expiresAt, maxBytes } = address
   const bound = maxBytes === undefined ? '' : `.${maxBytes}`
   const said = `${purposes[purpose]}.${fileId}.${generation}.${expiresAt.getTime().toString(36)}${bound}`
-  return `${said}.${signFileAddress(secret, said)}`
+  return `${said}.${signFileAddress(secret.current, said)}`
 }

@@ -1,3 +1,4 @@
+import type { PlatformSecret } from '../secrets.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { wakeWorker } from '../signals/after-commit.ts'
 import { awaitOutcome } from '../signals/await-outcome.ts'
@@ -95,7 +96,7 @@ function isUnregistered({ status }: Pick<InstallationRow, 'status'>): boolean {
 /** @returns the webhook id */
 async function installBuiltIn(
   transaction: Database,
-  secret: string,
+  secret: PlatformSecret,
   botId: string,
   change: Extract<InstallationChange, { kind: 'install built-in' }>,
 ): Promise<string> {
@@ -119,7 +120,7 @@ type Installing = Extract<InstallationChange, { kind: 'install' }>
 
 async function install(
   transaction: Database,
-  secret: string,
+  secret: PlatformSecret,
   botId: string,
   change: Installing,
 ): Promise<Pick<InstallationRow, 'id' | 'bot_id' | 'webhook_id'>> {

@@ -1,3 +1,4 @@
+import type { PlatformSecret } from '../secrets.ts'
 import { ApiError } from '../errors.ts'
 import { UntrustedSchema } from '../code/untrusted-schema.ts'
 import { builtInIntegration, builtInOf, isChat, isInbox, isWebchat } from '../models/chat-integration.ts'
@@ -75,7 +76,7 @@ export interface InstallationContext {
   db: Database
   workspaceId: string
   /** The platform's secret. */
-  secret: string
+  secret: PlatformSecret
   /** Whether the caller reads the secrets of configurations. */
   showsSecrets: boolean
   /** All installations that the bot has. */

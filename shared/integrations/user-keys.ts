@@ -1,10 +1,10 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { errors, jwtVerify, SignJWT, type JWTPayload } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors.ts'
 import { chatConfigurationOf } from '../models/chat-configuration.ts'
 import type { UserKey } from '../models/user-key.ts'
-import { sharedEncryptionKey, userBinding } from '../secrets.ts'
+import { isSignature, sharedEncryptionKey, userBinding, validSecrets, type PlatformSecret } from '../secrets.ts'
 import type { Installation } from '../models/tables.ts'
 
 /**
@@ -21,19 +21,26 @@ const bindingClaim = 'isobot_user'
  * Nearly every request needs the encryption key, so it is cached as long as its installation: some seconds
  * (`installation-cache.ts`).
  */
-const encryptionKeys = new WeakMap<Installation, { secret: string; key: string }>()
+const keysOfInstallations = new WeakMap<Installation, { secret: PlatformSecret; keys: [string, ...string[]] }>()
 
 /**
  * The key that signs an installation's user keys: the configured one, else one derived from the platform's secret.
  *
  * @param secret the platform's secret
  */
-export function encryptionKeyOf(installation: Installation, secret: string): string {
-  const known = encryptionKeys.get(installation)
-  if (known?.secret === secret) return known.key
-  const key = chatConfigurationOf(installation).encryptionKey ?? sharedEncryptionKey(secret, installation.id)
-  encryptionKeys.set(installation, { secret, key })
-  return key
+export function encryptionKeyOf(installation: Installation, secret: PlatformSecret): string {
+  return validKeysOf(installation, secret)[0]
+}
+
+/** The key that signs, and the one of a second secret that is accepted. */
+function validKeysOf(installation: Installation, secret: PlatformSecret): [string, ...string[]] {
+  const known = keysOfInstallations.get(installation)
+  if (known?.secret === secret) return known.keys
+  const { encryptionKey } = chatConfigurationOf(installation)
+  const derived = validSecrets(secret).map((each) => sharedEncryptionKey(each, installation.id))
+  const keys = (encryptionKey === undefined ? derived : [encryptionKey]) as [string, ...string[]]
+  keysOfInstallations.set(installation, { secret, keys })
+  return keys
 }
 
 /**
@@ -54,12 +61,12 @@ export async function signUserKey(encryptionKey: string, id: string, binding?: s
  *
  * @param secret the platform's secret
  */
-export function bindingTo(installation: Installation, secret: string, userId: string): string {
-  return `${userId}.${userBinding(secret, installation.id, userId)}`
+export function bindingTo(installation: Installation, secret: PlatformSecret, userId: string): string {
+  return `${userId}.${userBinding(secret.current, installation.id, userId)}`
 }
 
 /** A hash of a chat's encryption key: it differs when the key has changed, and does not disclose it. */
-export function encryptionKeyId(installation: Installation, secret: string): string {
+export function encryptionKeyId(installation: Installation, secret: PlatformSecret): string {
   return createHash('sha256').update(encryptionKeyOf(installation, secret)).digest('base64url')
 }
 
@@ -80,23 +87,23 @@ const longestRemembered = 1000
  * @param secret the platform's secret
  * @throws ApiError `Unauthorized`
  */
-export async function verifyUserKey(installation: Installation, secret: string, key: string): Promise<UserKey> {
-  const encryptionKey = encryptionKeyOf(installation, secret)
+export async function verifyUserKey(installation: Installation, secret: PlatformSecret, key: string): Promise<UserKey> {
+  const encryptionKeys = validKeysOf(installation, secret)
   const known = verifiedKeys.get(key)
-  if (known?.encryptionKey === encryptionKey && known.installationId === installation.id && !isOver(known.verified)) {
-    return known.verified
-  }
-  try {
-    const { payload } = await jwtVerify(key, toBytes(encryptionKey), { algorithms: [algorithm] })
-    const verified = readClaims(installation, secret, payload)
-    if (verified) {
+  const isKnown = known?.installationId === installation.id && encryptionKeys.includes(known.encryptionKey)
+  if (isKnown && !isOver(known.verified)) return known.verified
+  for (const encryptionKey of encryptionKeys) {
+    try {
+      const { payload } = await jwtVerify(key, toBytes(encryptionKey), { algorithms: [algorithm] })
+      const verified = readClaims(installation, secret, payload)
+      if (!verified) break
       if (key.length <= longestRemembered) {
         verifiedKeys.set(key, { installationId: installation.id, encryptionKey, verified })
       }
       return verified
+    } catch (error) {
+      if (!(error instanceof errors.JOSEError)) throw error
     }
-  } catch (error) {
-    if (!(error instanceof errors.JOSEError)) throw error
   }
   throw new ApiError(
     'Unauthorized',
@@ -111,7 +118,11 @@ export async function verifyUserKey(installation: Installation, secret: string, 
  * @param secret the platform's secret
  * @throws ApiError `Unauthorized`
  */
-export async function verifyVisitorKey(installation: Installation, secret: string, key: string): Promise<UserKey> {
+export async function verifyVisitorKey(
+  installation: Installation,
+  secret: PlatformSecret,
+  key: string,
+): Promise<UserKey> {
   const verified = await verifyUserKey(installation, secret, key)
   if (isSignedBySite(installation) && verified.expiresAt === undefined) {
     throw new ApiError('Unauthorized', 'The x-user-key does not expire: sign { id, exp } with the key of the web chat')
@@ -129,7 +140,7 @@ function isOver({ expiresAt }: UserKey): boolean {
 }
 
 /** Undefined when the claims are not those of a key. */
-function readClaims(installation: Installation, secret: string, payload: JWTPayload): UserKey | undefined {
+function readClaims(installation: Installation, secret: PlatformSecret, payload: JWTPayload): UserKey | undefined {
   const { id, iat, exp, [bindingClaim]: binding } = payload
   if (typeof id !== 'string' || id === '') return undefined
   const key = { externalUserId: id, ...(exp !== undefined && { expiresAt: exp * 1000 }) }
@@ -147,12 +158,11 @@ function readClaims(installation: Installation, secret: string, payload: JWTPayl
 const latestSeconds = 4_102_444_800
 
 /** The user whom a key's binding names; undefined when the proof is not the platform's. */
-function readBinding(installation: Installation, secret: string, binding: unknown): string | undefined {
+function readBinding(installation: Installation, secret: PlatformSecret, binding: unknown): string | undefined {
   if (typeof binding !== 'string') return undefined
-  const [userId = ''] = binding.split('.', 1)
-  const expected = Buffer.from(bindingTo(installation, secret, userId))
-  const given = Buffer.from(binding)
-  return given.length === expected.length && timingSafeEqual(given, expected) ? userId : undefined
+  const [userId = '', proof = ''] = binding.split('.')
+  const isProven = isSignature(secret, proof, (each) => userBinding(each, installation.id, userId))
+  return isProven && binding === `${userId}.${proof}` ? userId : undefined
 }
 
 function toBytes(encryptionKey: string): Uint8Array {

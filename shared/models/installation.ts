@@ -1,5 +1,5 @@
 import type { Infer } from '../schema.ts'
-import { sharedEncryptionKey } from '../secrets.ts'
+import { sharedEncryptionKey, type PlatformSecret } from '../secrets.ts'
 import type { IntegrationRow, Installation } from './tables.ts'
 import { chatConfigurationOf, withoutSecrets } from './chat-configuration.ts'
 import { builtInDefinitions, builtInVersion, isInbox, isWebchat, type BuiltIn } from './chat-integration.ts'
@@ -69,7 +69,7 @@ export interface InstallationView {
   /** The platform's base URL. */
   baseUrl: string
   /** The platform's own secret. */
-  secret: string
+  secret: PlatformSecret
   /** Whether the viewer may read the secrets of the installations. */
   showsSecrets: boolean
 }
@@ -138,7 +138,7 @@ function ofChat(row: Installation, { baseUrl, secret, showsSecrets }: Installati
     ...builtInVersion(row.integration),
     webhookUrl: `${baseUrl}/chat/${row.webhook_id}`,
     configuration: showsSecrets ? configuration : withoutSecrets(configuration),
-    ...(showsSharedKey && { sharedEncryptionKey: sharedEncryptionKey(secret, row.id) }),
+    ...(showsSharedKey && { sharedEncryptionKey: sharedEncryptionKey(secret.current, row.id) }),
   }
 }
 

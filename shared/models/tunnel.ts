@@ -1,5 +1,4 @@
-import { timingSafeEqual } from 'node:crypto'
-import { signTunnelKey } from '../secrets.ts'
+import { signTunnelKey, type PlatformSecret, isSignature } from '../secrets.ts'
 import { megabyte } from '../units.ts'
 
 /**
@@ -59,20 +58,19 @@ export interface TunnelOwner {
  * @param secret the platform's own secret
  */
 export function newTunnelKey(
-  secret: string,
+  secret: PlatformSecret,
   { workspaceId, accountId }: TunnelOwner,
 ): { key: string; expiresAt: Date } {
   const expires = Math.floor(Date.now() / 1000) + keySeconds
   const claims = `${expires}.${workspaceId}.${accountId}`
-  return { key: `${claims}.${signTunnelKey(secret, claims)}`, expiresAt: new Date(expires * 1000) }
+  return { key: `${claims}.${signTunnelKey(secret.current, claims)}`, expiresAt: new Date(expires * 1000) }
 }
 
 /** The member for whom a key was made; undefined when it is invalid or has expired. */
-export function readTunnelKey(secret: string, key: string): TunnelOwner | undefined {
+export function readTunnelKey(secret: PlatformSecret, key: string): TunnelOwner | undefined {
   const [expires = '', workspaceId = '', accountId = '', signature = ''] = key.split('.')
-  const expected = Buffer.from(signTunnelKey(secret, `${expires}.${workspaceId}.${accountId}`))
-  const given = Buffer.from(signature)
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined
+  const claims = `${expires}.${workspaceId}.${accountId}`
+  if (!isSignature(secret, signature, (each) => signTunnelKey(each, claims))) return undefined
   return Number(expires) * 1000 > Date.now() ? { workspaceId, accountId } : undefined
 }
 

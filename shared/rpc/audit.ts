@@ -107,7 +107,7 @@ export async function recordedReading<Output extends object>(
 
 function signSearch({ config }: Context, id: string, asked: Record<string, unknown>): string {
   const values = Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return signReading(config.secret, JSON.stringify([id, values]))
+  return signReading(config.secret.current, JSON.stringify([id, values]))
 }
 
 /** The resource of a request, which is the last parameter of its path, and the other fields that it has. */

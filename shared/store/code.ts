@@ -1,3 +1,4 @@
+import type { PlatformSecret } from '../secrets.ts'
 import { readSecrets } from './named-secrets.ts'
 import { query, type Database } from './database.ts'
 import { codeColumns } from './bundles.ts'
@@ -41,7 +42,7 @@ type InstalledRow = InstallationRow & {
  */
 export async function findInstalledIntegration(
   db: Database,
-  secret: string,
+  secret: PlatformSecret,
   botId: string,
   key: InstallationKey,
 ): Promise<InstalledIntegration | undefined> {

@@ -1,5 +1,5 @@
 import { isPublished } from './public-integrations.ts'
-import { decryptJson, encryptJson } from '../secrets.ts'
+import { decryptJson, encryptJson, type PlatformSecret } from '../secrets.ts'
 import { builtInIntegration } from '../models/chat-integration.ts'
 import type { Database } from './database.ts'
 import type { InstallationRow, InstallationStatus, Installation } from '../models/tables.ts'
@@ -108,7 +108,7 @@ export async function listBotsWith(db: Database, workspaceId: string, integratio
  */
 export async function configureInstallation(
   db: Database,
-  secret: string,
+  secret: PlatformSecret,
   installation: { botId: string; id: string; configuration: Record<string, unknown> },
 ): Promise<void> {
   const { botId, id, configuration } = installation
@@ -130,7 +130,7 @@ export async function configureInstallation(
  */
 export async function findInstallation(
   db: Database,
-  secret: string,
+  secret: PlatformSecret,
   botId: string,
   id: string,
 ): Promise<Installation | undefined> {
@@ -141,7 +141,7 @@ export async function findInstallation(
 /** Finds an installation by its webhook id; otherwise as `findInstallation`. */
 export async function findInstallationByWebhook(
   db: Database,
-  secret: string,
+  secret: PlatformSecret,
   webhookId: string,
 ): Promise<Installation | undefined> {
   const row = await db('installations').where({ webhook_id: webhookId }).first()
@@ -149,7 +149,7 @@ export async function findInstallationByWebhook(
 }
 
 /** Finds the chat of a bot; otherwise as `findInstallation`. */
-export async function findChat(db: Database, secret: string, botId: string): Promise<Installation | undefined> {
+export async function findChat(db: Database, secret: PlatformSecret, botId: string): Promise<Installation | undefined> {
   const row = await db('installations')
     .where({ bot_id: botId, integration: builtInIntegration })
     .whereNull('integration_id')
@@ -178,7 +178,7 @@ export async function listForeignIntegrations(
 }
 
 /** @throws Error when the configuration was encrypted with another secret */
-export async function decryptInstallation(row: InstallationRow, secret: string): Promise<Installation> {
+export async function decryptInstallation(row: InstallationRow, secret: PlatformSecret): Promise<Installation> {
   if (row.configuration === null) return { ...row, configuration: {} }
   return { ...row, configuration: (await decryptJson(secret, row.id, row.configuration)) as Record<string, unknown> }
 }

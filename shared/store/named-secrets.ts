@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts'
-import { decryptJson, encryptJson } from '../secrets.ts'
+import { decryptJson, encryptJson, type PlatformSecret } from '../secrets.ts'
 
 /** Bounded because they are decrypted for every run. */
 const maxSecrets = 100
@@ -18,7 +18,7 @@ interface Owner {
  * @returns their values by name
  * @throws Error when they were encrypted with another secret
  */
-export async function readSecrets(secret: string, { id, secrets }: Owner): Promise<Record<string, string>> {
+export async function readSecrets(secret: PlatformSecret, { id, secrets }: Owner): Promise<Record<string, string>> {
   return secrets === null ? {} : ((await decryptJson(secret, id, secrets)) as Record<string, string>)
 }
 
@@ -30,7 +30,7 @@ export async function readSecrets(secret: string, { id, secrets }: Owner): Promi
  * @throws ApiError `LimitExceeded` when there are too many
  */
 export async function changeSecrets(
-  secret: string,
+  secret: PlatformSecret,
   owner: Owner,
   changes: Record<string, string | null>,
 ): Promise<string> {
@@ -43,7 +43,7 @@ export async function changeSecrets(
  * @throws ApiError `LimitExceeded` when there are too many
  */
 export async function mergeSecrets(
-  secret: string,
+  secret: PlatformSecret,
   owner: Owner,
   changes: Record<string, string | null> = {},
 ): Promise<Record<string, string>> {

@@ -131,7 +131,7 @@ describe.each(backEnds)('the limits on %s', (backEnd) => {
   test('know a user by any spelling of the key, and by any key that is the user’s', async () => {
     const { chatUrl, id: botId } = await platform.createBot()
     const row = (await platform.context.db('installations').where({ bot_id: botId }).first('id'))!
-    const secret = sharedEncryptionKey(platform.context.config.secret, row.id)
+    const secret = sharedEncryptionKey(platform.context.config.secret.current, row.id)
     const [one, other] = await Promise.all(
       [1, 2].map((jti) =>
         new SignJWT({ id: 'ann', jti: String(jti) })

@@ -140,7 +140,7 @@ describe('the address of a content', () => {
     const file = await upload({}, 'x')
     const { config } = platform.context
     const row = { id: file.id, key: 'k', generation: 1, public_id: null, access_policies: [] }
-    expect((await fetch(contentAddress({ ...config, secret: 'x'.repeat(40) }, row))).status).toBe(404)
+    expect((await fetch(contentAddress({ ...config, secret: { current: 'x'.repeat(40) } }, row))).status).toBe(404)
     for (const path of ['/files', '/files/upload', '/files/x', '/files/%00/x', '/files/%ff/x']) {
       expect((await fetch(`${platform.url}${path}`)).status).toBeGreaterThanOrEqual(400)
       expect((await fetch(`${platform.url}${path}`)).status).toBeLessThan(500)

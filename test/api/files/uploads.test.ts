@@ -163,7 +163,10 @@ describe.each(['postgres', 's3'])('contents in %s', (store) => {
     test('that is forged, of another purpose or expired is refused in the platform’s error format', async () => {
       await put(file.uploadUrl, 'content')
       const { config } = platform.context
-      const foreign = uploadAddress({ ...config, secret: 'x'.repeat(40) }, { fileId: file.id, generation: 1 })
+      const foreign = uploadAddress(
+        { ...config, secret: { current: 'x'.repeat(40) } },
+        { fileId: file.id, generation: 1 },
+      )
       const [, , contentToken] = new URL(await file.url()).pathname.split('/')
       for (const url of [foreign, `${platform.url}/files/upload/${contentToken}`, `${platform.url}/files/upload/x`]) {
         expect(await errorOf(await put(url, 'x'))).toMatchObject({ status: 404, type: 'ResourceNotFound' })

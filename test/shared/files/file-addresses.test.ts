@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { contentAddress, readSignedAddress, uploadAddress } from '#shared/files/file-addresses.ts'
 
 const config = {
-  secret: 'a secret of at least thirty-two characters',
+  secret: { current: 'a secret of at least thirty-two characters' },
   http: { port: 0, baseUrl: 'https://bots.example' },
 }
 const file = { id: 'file_1', key: 'a/b.txt', generation: 3, public_id: 'random', access_policies: [] as string[] }
@@ -23,7 +23,10 @@ test('an address that is changed in any character, or signed with another secret
     const changed = token.slice(0, index) + (token[index] === 'A' ? 'B' : 'A') + token.slice(index + 1)
     expect(readSignedAddress(config, 'upload', changed)).toBeUndefined()
   }
-  expect(readSignedAddress({ secret: 'another secret of thirty-two characters' }, 'upload', token)).toBeUndefined()
+  const another = 'another secret of thirty-two characters'
+  expect(readSignedAddress({ secret: { current: another } }, 'upload', token)).toBeUndefined()
+  const replaced = { current: another, accepted: config.secret.current }
+  expect(readSignedAddress({ secret: replaced }, 'upload', token)).toMatchObject({ fileId: 'file_1' })
   for (const odd of ['', '.', '....', 'u.file_1.3.zzz', `${token}é`]) {
     expect(readSignedAddress(config, 'upload', odd)).toBeUndefined()
   }

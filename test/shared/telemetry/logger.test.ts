@@ -37,7 +37,11 @@ const token = newToken('bak')
 
 /** Ways in which a secret may get into a line, each with the secret. */
 const leaks: [how: string, secret: string, log: (log: Logger) => void][] = [
-  ['the platform’s secret in a message', config.secret, (log) => log.info(`The secret is ${config.secret}`)],
+  [
+    'the platform’s secret in a message',
+    config.secret.current,
+    (log) => log.info(`The secret is ${config.secret.current}`),
+  ],
   ['the administrator’s token in a field', 'the-first-administrator', (log) => log.info({ note: config.adminToken })],
   ['the token for figures in an array', 'the-token-of-prometheus', (log) => log.info({ all: [config.metrics?.token] })],
   ['the database’s address', 'pass', (log) => log.info({ url: config.database.url }, config.database.url)],
@@ -64,8 +68,16 @@ const leaks: [how: string, secret: string, log: (log: Logger) => void][] = [
     (log) => log.error({ err: invalidAddress('unknown-password') }),
   ],
   ['an address of somebody else’s', 'not-our-password', (log) => log.info('https://me:not-our-password@example.com/')],
-  ['the cause of a cause', config.secret, (log) => log.error({ err: caused(caused(new Error(config.secret))) })],
-  ['one of several errors', config.secret, (log) => log.error({ err: new AggregateError([new Error(config.secret)]) })],
+  [
+    'the cause of a cause',
+    config.secret.current,
+    (log) => log.error({ err: caused(caused(new Error(config.secret.current))) }),
+  ],
+  [
+    'one of several errors',
+    config.secret.current,
+    (log) => log.error({ err: new AggregateError([new Error(config.secret.current)]) }),
+  ],
   [
     'the header Authorization',
     'of-a-request',
@@ -99,8 +111,12 @@ const leaks: [how: string, secret: string, log: (log: Logger) => void][] = [
     'opaque',
     (log) => log.info({ body: JSON.stringify({ body: JSON.stringify({ apiKey: 'opaque' }) }) }),
   ],
-  ['the fields of a scope', config.secret, (log) => withLogFields({ note: config.secret }, () => log.info('In it'))],
-  ['a child’s fields', config.secret, (log) => log.child({ note: config.secret }).info('Of a child')],
+  [
+    'the fields of a scope',
+    config.secret.current,
+    (log) => withLogFields({ note: config.secret.current }, () => log.info('In it')),
+  ],
+  ['a child’s fields', config.secret.current, (log) => log.child({ note: config.secret.current }).info('Of a child')],
 ]
 
 test.each(leaks)('a secret does not get into the log as %s', (_how, secret, write) => {

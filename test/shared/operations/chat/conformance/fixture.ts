@@ -82,6 +82,6 @@ export async function signKey(
   { alg = 'HS256', encryptionKey }: { alg?: string; encryptionKey?: string } = {},
 ): Promise<string> {
   const row = await platform.context.db('installations').where({ bot_id: botId }).first('id')
-  const secret = encryptionKey ?? sharedEncryptionKey(platform.context.config.secret, row!.id)
+  const secret = encryptionKey ?? sharedEncryptionKey(platform.context.config.secret.current, row!.id)
   return new SignJWT(payload).setProtectedHeader({ alg }).sign(new TextEncoder().encode(secret))
 }
