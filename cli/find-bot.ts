@@ -50,7 +50,8 @@ function isBotId(text: string): boolean {
   return /^bot_\w+$/.test(text)
 }
 
-async function getBot({ ask }: Connection, id: string): Promise<Bot | undefined> {
+/** The bot with an id; undefined when there is none. */
+export async function getBot({ ask }: Connection, id: string): Promise<Bot | undefined> {
   if (!isBotId(id)) return undefined
   try {
     return (await ask<'getBot'>('GET', `/v1/admin/bots/${id}`)).bot

@@ -8,18 +8,24 @@ import { addDoctorCommand } from './commands/doctor.ts'
 import { addEventsCommand } from './commands/events.ts'
 import { addFilesCommand } from './commands/files.ts'
 import { addHandoversCommand } from './commands/handovers.ts'
+import { addIntegrationsCommand } from './commands/integrations.ts'
 import { addHubCommand } from './commands/hub.ts'
 import { addImportCommand } from './commands/import.ts'
 import { addInitCommand } from './commands/init.ts'
 import { addLoginCommand } from './commands/login.ts'
 import { addLogsCommand } from './commands/logs.ts'
+import { addMembersCommand } from './commands/members.ts'
 import { addModelsCommand } from './commands/models.ts'
+import { addPromoteCommand } from './commands/promote.ts'
 import { addProfilesCommand } from './commands/profiles.ts'
 import { addReencryptCommand } from './commands/reencrypt.ts'
 import { addRunCommand } from './commands/run.ts'
+import { addSecretsCommand } from './commands/secrets.ts'
 import { addStartCommand } from './commands/start.ts'
 import { addTablesCommand } from './commands/tables.ts'
 import { addTestCommand } from './commands/test.ts'
+import { addTokensCommand } from './commands/tokens.ts'
+import { addUsersCommand } from './commands/users.ts'
 import { addWebchatCommand } from './commands/webchat.ts'
 import { exitCodes, misused, type ExitCode } from './failure.ts'
 import { reportFailure } from './report-failure.ts'
@@ -34,6 +40,7 @@ const commands = [
   addTestCommand,
   addRunCommand,
   addDeployCommand,
+  addPromoteCommand,
   addBotsCommand,
   addChatCommand,
   addWebchatCommand,
@@ -41,11 +48,16 @@ const commands = [
   addEventsCommand,
   addConversationsCommand,
   addHandoversCommand,
+  addUsersCommand,
+  addIntegrationsCommand,
+  addSecretsCommand,
   addFilesCommand,
   addTablesCommand,
   addModelsCommand,
   addHubCommand,
   addLoginCommand,
+  addMembersCommand,
+  addTokensCommand,
   addProfilesCommand,
   addDoctorCommand,
   addReencryptCommand,

@@ -13,8 +13,8 @@ export interface CommonOptions {
 export interface Tools {
   readonly options: CommonOptions
   readonly output: Output
-  /** Opens a connection to the platform of the chosen profile. */
-  connect(): Promise<Connection>
+  /** Opens a connection to the platform of the chosen profile. @param profile in place of the default one */
+  connect(profile?: string): Promise<Connection>
 }
 
 /** The tools of a running command, according to its common options. */
@@ -23,9 +23,9 @@ export function toolsOf(command: Command): Tools {
   return {
     options,
     output: openOutput(options.json),
-    async connect() {
+    async connect(profile) {
       const [{ chooseProfile }, { connect }] = await Promise.all([import('./profiles.ts'), import('./connection.ts')])
-      return connect(await chooseProfile(options.profile))
+      return connect(await chooseProfile(options.profile ?? profile))
     },
   }
 }

@@ -47,6 +47,7 @@ import * as inboxOfMembers from './071_inbox_of_members.ts'
 import * as bundles from './074_bundles.ts'
 import * as modelContents from './077_model_contents.ts'
 import * as actionDefinitions from './080_action_definitions.ts'
+import * as sourceMapsOfUploads from './083_source_maps_of_uploads.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -95,6 +96,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '074_bundles': bundles,
   '077_model_contents': modelContents,
   '080_action_definitions': actionDefinitions,
+  '083_source_maps_of_uploads': sourceMapsOfUploads,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -213,6 +213,7 @@ create table bundles (
   source_map text not null,
   files text,
   used_at timestamp(3) with time zone not null default now(),
+  given_map text,
   constraint bundles_kind_check CHECK ((kind = ANY (ARRAY['native'::text, 'sdk'::text]))),
   constraint bundles_pkey PRIMARY KEY (id)
 );

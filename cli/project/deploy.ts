@@ -7,6 +7,7 @@ import { findBot, listAllBots } from '../find-bot.ts'
 import type { Bundle, Bundler } from './bundle.ts'
 import { checkTypes } from './check-types.ts'
 import type { Problem } from './code-frame.ts'
+import { planDeployment, type DeploymentPlan } from './plan-deployment.ts'
 import { rememberBot, type Project } from './project.ts'
 
 export interface DeployOptions {
@@ -27,6 +28,8 @@ export interface DeployOptions {
   signal?: AbortSignal
   /** The deployed bundle; an equal one is not deployed again. */
   inService?: Bundle | undefined
+  /** Receives the difference to what is in service before it is applied; false prevents the deployment. */
+  onPlan?: (plan: DeploymentPlan) => boolean
   /** Whether the source has changed since it was read: it is not deployed then, because a file may be incomplete. */
   isStale?: () => boolean
 }
@@ -53,7 +56,7 @@ export interface Deployed {
  * Bundles a project, checks its types and deploys it, as a new bot the first time.
  *
  * @returns the deployed bot, or the problems of the source, in which case the deployed version stays; undefined when
- *   there is nothing to deploy
+ *   there is nothing to deploy, or when `onPlan` prevents it
  * @throws Failure when the deployment fails for other reasons
  */
 export async function deployProject(
@@ -75,7 +78,7 @@ export async function deployProject(
   if (isDeepStrictEqual(bundle, options.inService)) return undefined
   const prepared = performance.now()
   const uploaded = await upload(project, connection, bundle, options)
-  if ('problems' in uploaded) return uploaded
+  if (!uploaded || 'problems' in uploaded) return uploaded
   await rememberBot(project, connection.profile.url, uploaded.bot.id)
   const since = (time: number) => Math.round(time - started)
   return {
@@ -90,13 +93,19 @@ async function upload(
   project: Project,
   connection: Connection,
   bundle: Bundle,
-  { bot, net, note, allowsNoHooks = false, allowsRemovedNodes = true, renamed, signal }: DeployOptions,
-): Promise<Pick<Deployed, 'bot' | 'isNew' | 'removedNodes'> | { problems: Problem[] }> {
-  const permissions = net ? { net } : project.settings.permissions
-  const body = { ...toBody(bundle), ...(note !== undefined && { note }), ...(permissions && { permissions }) }
+  { bot, net, note, allowsNoHooks = false, allowsRemovedNodes = true, renamed, signal, onPlan }: DeployOptions,
+): Promise<Pick<Deployed, 'bot' | 'isNew' | 'removedNodes'> | { problems: Problem[] } | undefined> {
+  const id = bot === undefined ? project.settings.bots?.[connection.profile.url] : (await findBot(connection, bot)).id
+  const declared = net ? { ...project.settings, permissions: { net } } : project.settings
+  const plan = await planDeployment(connection, declared, bundle, { id, comparesCode: onPlan !== undefined })
+  if (onPlan?.(plan) === false) return undefined
+  const body = { ...toBody(bundle), ...(note !== undefined && { note }), ...plan.fields }
   const request = { body, ...(signal && { signal }) }
   try {
-    const id = bot === undefined ? project.settings.bots?.[connection.profile.url] : (await findBot(connection, bot)).id
+    for (const grant of plan.grants) {
+      const permissions = { net: grant.net }
+      await connection.ask('PUT', `/v1/admin/integrations/${grant.id}`, { body: { permissions } })
+    }
     const allowed = {
       allowNoHooks: allowsNoHooks,
       ...(!allowsRemovedNodes && { allowRemovedNodes: false }),

@@ -1,27 +1,20 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { failed, misused } from '../failure.ts'
+import { readSettings, settingsFor, type ProjectSettings } from './settings.ts'
 
 /** The settings file; a folder that has it is a bot's project. */
 export const projectFile = 'isobot.json'
-
-/** The content of `isobot.json`. */
-export interface ProjectSettings {
-  /** The bot's name when it is created. */
-  name: string
-  /** The module with hooks and actions; `src/index.ts` by default. */
-  entry?: string
-  permissions?: { net?: string[] }
-  /** The bot's id on each platform it was deployed to, by the platform's address. */
-  bots?: Record<string, string>
-}
 
 /** A folder with the source of a bot. */
 export interface Project {
   folder: string
   /** Path relative to the folder. */
   entry: string
+  /** Those of isobot.json, or of one of its environments. */
   settings: ProjectSettings
+  /** The environment, and the whole content of isobot.json. */
+  environment?: { name: string; profile: string; file: ProjectSettings }
 }
 
 /**
@@ -44,8 +37,14 @@ export async function readProject(folder: string): Promise<Project | undefined> 
   const file = join(folder, projectFile)
   const text = await readIfPresent(file)
   if (text === undefined) return undefined
-  const settings = toSettings(file, text)
+  const settings = readSettings(file, text)
   return { folder, entry: settings.entry ?? join('src', 'index.ts'), settings }
+}
+
+/** A project as an environment declares it. @throws Failure when isobot.json does not have the environment */
+export function inEnvironment(project: Project, name: string): Project {
+  const { profile, ...settings } = settingsFor(project.settings, name)
+  return { ...project, settings, environment: { name, profile, file: project.settings } }
 }
 
 /** The project of a single module without a settings file. */
@@ -56,10 +55,13 @@ export function looseProject(file: string): Project {
 
 /** Saves the id of the bot that a project was deployed as on a platform. */
 export async function rememberBot(project: Project, url: string, botId: string): Promise<void> {
-  const { settings } = project
+  const { settings, environment } = project
   if (settings.bots?.[url] === botId) return
   settings.bots = { ...settings.bots, [url]: botId }
-  await writeFile(join(project.folder, projectFile), `${JSON.stringify(settings, undefined, 2)}\n`)
+  const content = environment?.file ?? settings
+  const own = environment && content.environments?.[environment.name]
+  if (own) own.bots = settings.bots
+  await writeFile(join(project.folder, projectFile), `${JSON.stringify(content, undefined, 2)}\n`)
 }
 
 export async function isFolder(path: string): Promise<boolean> {
@@ -80,14 +82,4 @@ export async function readIfPresent(file: string): Promise<string | undefined> {
       return undefined
     throw failed(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
   }
-}
-
-function toSettings(file: string, text: string): ProjectSettings {
-  try {
-    const settings = JSON.parse(text) as Partial<ProjectSettings>
-    if (typeof settings.name === 'string') return settings as ProjectSettings
-  } catch (cause) {
-    throw failed(`${file} is not valid JSON (${(cause as Error).message}): correct it`, { cause })
-  }
-  throw failed(`${file} has no "name": add the bot’s name`)
 }

@@ -522,6 +522,8 @@ export interface BundleRow {
   /** A CommonJS script, which isolates run; null where it is the source. */
   script: string | null
   source_map: string
+  /** The source map as it was uploaded; null for code without one. */
+  given_map: string | null
   /** The author's files, as JSON. */
   files: string | null
   used_at: Date

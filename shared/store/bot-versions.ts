@@ -2,7 +2,7 @@ import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import { codeColumns, filesColumn } from './bundles.ts'
 import { query, type Database } from './database.ts'
 import { disabledReason } from './disabled-code.ts'
-import type { BotVersionRow } from '../models/tables.ts'
+import type { BotVersionRow, BundleRow } from '../models/tables.ts'
 import type { DescribedVersionRow } from '../models/bot-version.ts'
 
 /** One page of a bot's versions, newest first. */
@@ -45,7 +45,7 @@ export async function findVersionBefore(
 export async function findContents(db: Database, botId: string, id: string): Promise<VersionContents | undefined> {
   const [row] = await query<VersionContents>(
     db,
-    `select ${codeColumns('bot_versions').source} as source, ${filesColumn} as files, flows, layouts
+    `select ${codeColumns('bot_versions').source} as source, ${filesColumn} as files, given_map, flows, has_flows_in_code, layouts
      from bot_versions left join bundles on bundles.id = bundle_id
      where bot_id = :botId and bot_versions.id = :id`,
     { botId, id },
@@ -53,7 +53,8 @@ export async function findContents(db: Database, botId: string, id: string): Pro
   return row
 }
 
-type VersionContents = Pick<BotVersionRow, 'files' | 'flows' | 'layouts'> & { source: string }
+type VersionContents = Pick<BotVersionRow, 'files' | 'flows' | 'has_flows_in_code' | 'layouts'> &
+  Pick<BundleRow, 'source' | 'given_map'>
 
 export async function nameVersion(
   db: Database,

@@ -202,19 +202,29 @@ export async function findVersion(db: Database, botId: string, id: string): Prom
   return row
 }
 
+/** The code of a version as it was uploaded, and the flows beside it. */
+export interface DeployedUpload {
+  source: string
+  /** The source map, as JSON. */
+  sourceMap: string | null
+  flows: string | null
+  layouts: string | null
+}
+
 /** The uploaded code of the deployed version, and the flows beside it; undefined while no code is deployed. */
-export async function findDeployedUpload(
-  db: Database,
-  botId: string,
-): Promise<{ source: string; flows: string | null; layouts: string | null } | undefined> {
-  const [row] = await query<{ source: string } & Pick<BotVersionRow, 'flows' | 'has_flows_in_code' | 'layouts'>>(
+export async function findDeployedUpload(db: Database, botId: string): Promise<DeployedUpload | undefined> {
+  const [row] = await query<
+    { source: string; given_map: string | null } & Pick<BotVersionRow, 'flows' | 'has_flows_in_code' | 'layouts'>
+  >(
     db,
-    `select ${codeColumns('bot_versions').source} as source, flows, has_flows_in_code, layouts
+    `select ${codeColumns('bot_versions').source} as source, given_map, flows, has_flows_in_code, layouts
      from bots join bot_versions on bot_versions.id = bots.version_id left join bundles on bundles.id = bundle_id
      where bots.id = :botId`,
     { botId },
   )
-  return row && { source: row.source, flows: row.has_flows_in_code ? null : row.flows, layouts: row.layouts }
+  if (!row) return undefined
+  const { source, given_map: sourceMap, layouts } = row
+  return { source, sourceMap, flows: row.has_flows_in_code ? null : row.flows, layouts }
 }
 
 /** The flows of the deployed version, as JSON, and the nodes that it has renamed; undefined while it has no flows. */

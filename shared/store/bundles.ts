@@ -39,8 +39,8 @@ export async function insertBundle(
 ): Promise<void> {
   await query(
     db,
-    `insert into bundles (id, kind, source, script, source_map, files, used_at)
-     select bundle_id, :kind, source, :script, :sourceMap, :files, clock_timestamp()
+    `insert into bundles (id, kind, source, script, source_map, given_map, files, used_at)
+     select bundle_id, :kind, source, :script, :sourceMap, given_map, :files, clock_timestamp()
      from inspections where id = :inspectionId and bundle_id is not null and source is not null
      on conflict (id) do update set used_at = excluded.used_at`,
     { inspectionId, kind: bundle.kind, script: bundle.script, sourceMap: bundle.source_map, files: bundle.files },

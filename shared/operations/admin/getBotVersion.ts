@@ -14,6 +14,11 @@ const versionWithFlows = {
       description: 'The flows, if the version has some; the text of a function in code stands as its expression.',
       items: { type: 'object' },
     },
+    hasFlowsInCode: {
+      type: 'boolean',
+      description: 'Whether the code exports the flows; otherwise they are beside it.',
+    },
+    sourceMap: { type: 'string', description: 'The source map of the code, as uploaded, if it was.' },
     layouts: {
       type: 'object',
       description: 'The positions of nodes in pictures of the flows, by flow and node.',
@@ -38,9 +43,11 @@ export const getBotVersion = operation({
     const { db, config } = context
     await findOwnBot(context, id)
     const row = await findOwnVersion(db, id, versionId)
-    const { source: code = '', ...kept } = (await findContents(db, id, versionId)) ?? {}
+    const found = await findContents(db, id, versionId)
+    const { source: code = '', given_map: sourceMap, has_flows_in_code: hasFlowsInCode = false, ...kept } = found ?? {}
     const contents = Object.entries(kept).flatMap(([name, text]) => (text === null ? [] : [[name, JSON.parse(text)]]))
     const url = `${config.http.baseUrl}/v1/admin/bots/${id}/versions/${versionId}`
-    return { url, version: { ...toBotVersion(row), code, ...(Object.fromEntries(contents) as Contents) } }
+    const version = { ...toBotVersion(row), code, hasFlowsInCode, ...(Object.fromEntries(contents) as Contents) }
+    return { url, version: { ...version, ...(typeof sourceMap === 'string' && { sourceMap }) } }
   },
 })

@@ -1,4 +1,5 @@
 import type { UploadedCode } from '../../code/inspect-code.ts'
+import type { DeployedUpload } from '../../store/bots.ts'
 
 /** Code and flows as an administrator sends them, each of which may be absent. */
 interface Sent {
@@ -6,13 +7,6 @@ interface Sent {
   sourceMap: string | undefined
   flows: object[] | undefined
   layouts: object | undefined
-}
-
-/** The uploaded code of the deployed version, and the flows beside it. */
-interface Deployed {
-  source: string
-  flows: string | null
-  layouts: string | null
 }
 
 /**
@@ -23,7 +17,7 @@ interface Deployed {
  */
 export function toUpload(
   { code, sourceMap, flows, layouts }: Sent,
-  deployed: Deployed | undefined,
+  deployed: DeployedUpload | undefined,
 ): (UploadedCode & { layouts: string | null }) | undefined {
   if (code === undefined && flows === undefined) return undefined
   const kept = flows === undefined ? (deployed?.flows ?? undefined) : undefined
@@ -31,7 +25,7 @@ export function toUpload(
   const keptLayouts = given === undefined ? null : (deployed?.layouts ?? null)
   return {
     code: code ?? deployed?.source ?? '',
-    sourceMap,
+    sourceMap: code === undefined ? (deployed?.sourceMap ?? undefined) : sourceMap,
     flows: given,
     layouts: layouts === undefined ? keptLayouts : JSON.stringify(layouts),
   }

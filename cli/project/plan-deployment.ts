@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { diffLines } from '#shared/code/line-diff.ts'
+import { compareFlows } from '#shared/flows/compare-flows.ts'
+import type { Bot } from '#shared/models/bot.ts'
+import type { Connection } from '../connection.ts'
+import { misused } from '../failure.ts'
+import { getBot } from '../find-bot.ts'
+import { findIntegration } from '../integrations/find-integration.ts'
+import type { Bundle } from './bundle.ts'
+import type { DeclaredIntegration, Declarations } from './settings.ts'
+
+/** A part of a bot that a deployment changes. */
+export interface Change {
+  /** As in isobot.json: `recurringEvents.nightly`. */
+  field: string
+  /** Absent for a new part. */
+  from?: unknown
+  /** Absent for a removed part. */
+  to?: unknown
+}
+
+/** The changes of a deployment, and the fields of the request that makes them. */
+export interface DeploymentPlan {
+  changes: Change[]
+  /** Declared secrets that the bot does not have: the deployment cannot set them. */
+  missingSecrets: string[]
+  /** Fields of `createBot` and `updateBot`, beside code, name and note. */
+  fields: Record<string, unknown>
+  /** Hosts to grant to integrations of the workspace, by the id of the integration. */
+  grants: { id: string; net: string[] }[]
+}
+
+interface PlanOptions {
+  /** The id of the bot; undefined for a new one. */
+  id: string | undefined
+  /** Whether the changes have those of code and flows. */
+  comparesCode: boolean
+}
+
+/**
+ * Compares what a project declares with what is in service.
+ *
+ * @throws Failure when an integration, or an environment variable, does not exist
+ */
+export async function planDeployment(
+  connection: Connection,
+  declared: Declarations,
+  bundle: Bundle,
+  { id, comparesCode }: PlanOptions,
+): Promise<DeploymentPlan> {
+  const { recurringEvents, integrations, subscriptions } = declared
+  const isCompared = comparesCode || recurringEvents || integrations || subscriptions
+  const bot = isCompared && id !== undefined ? await getBot(connection, id) : undefined
+  const changes: Change[] = comparesCode ? await compareCode(connection, bundle, bot) : []
+  const fields: Record<string, unknown> = {}
+  for (const field of ['permissions', 'limits'] as const) {
+    const wanted = declared[field]
+    if (!wanted) continue
+    fields[field] = wanted
+    if (!isDeepStrictEqual(bot?.[field] ?? {}, wanted)) changes.push(changeOf(field, bot?.[field], wanted))
+  }
+  planSubscriptions(declared, bot, changes, fields)
+  planRecurringEvents(declared, bot, changes, fields)
+  const grants = await planIntegrations(connection, declared, bot, changes, fields)
+  const missingSecrets = (declared.secrets ?? [])
+    .map((name) => name.replace(/^SECRET_/, ''))
+    .filter((name) => !bot?.secrets.includes(name))
+  return { changes, missingSecrets, fields, grants }
+}
+
+async function compareCode({ ask }: Connection, bundle: Bundle, bot: Bot | undefined): Promise<Change[]> {
+  const hash = hashOf(bundle)
+  if (!bot?.version) return [{ field: 'code', to: { hash } }]
+  const { id, hash: former } = bot.version
+  const { version } = await ask<'getBotVersion'>('GET', `/v1/admin/bots/${bot.id}/versions/${id}`)
+  const changes: Change[] = []
+  const isOther = version.code !== bundle.code
+  if (isOther) {
+    const lines = diffLines(version.code, bundle.code)
+    const count = (side: 'added' | 'removed') => lines?.reduce((sum, change) => sum + change[side].length, 0)
+    changes.push({
+      field: 'code',
+      from: { hash: former },
+      to: { hash, added: count('added'), removed: count('removed') },
+    })
+  }
+  // Flows that the code itself exports are part of the code here.
+  const present = version.hasFlowsInCode ? [] : (version.flows ?? [])
+  const { added, removed, changed } = compareFlows(JSON.stringify(present), JSON.stringify(bundle.flows ?? []))
+  for (const flow of added) changes.push({ field: `flows.${flow}`, to: 'new' })
+  for (const flow of changed) changes.push({ field: `flows.${flow}`, from: 'deployed', to: 'changed' })
+  for (const flow of removed) changes.push({ field: `flows.${flow}`, from: 'deployed' })
+  return changes
+}
+
+/** As the platform makes it of an upload. */
+function hashOf({ code, flows = [] }: Bundle): string {
+  const hash = createHash('sha256').update(code)
+  if (flows.length > 0) hash.update('\0').update(JSON.stringify(flows))
+  return hash.digest('hex')
+}
+
+function planSubscriptions(
+  { subscriptions }: Declarations,
+  bot: Bot | undefined,
+  changes: Change[],
+  fields: Record<string, unknown>,
+): void {
+  if (subscriptions?.events === undefined) return
+  const wanted = subscriptions.events
+  const present = Object.keys(bot?.subscriptions.events ?? {})
+  const isAll = bot?.subscriptions.events === undefined || bot.subscriptions.events === null
+  if (wanted === null ? isAll : !isAll && isDeepStrictEqual(present.toSorted(), wanted.toSorted())) return
+  // Entries of a map are merged, so that those that are left out have to be removed.
+  const removed = present.filter((type) => !wanted?.includes(type)).map((type) => [type, null] as const)
+  const added = wanted?.map((type) => [type, {}] as const) ?? []
+  fields['subscriptions'] = { events: wanted === null ? null : Object.fromEntries([...removed, ...added]) }
+  changes.push({ field: 'subscriptions.events', from: isAll ? 'all' : present, to: wanted ?? 'all' })
+}
+
+function planRecurringEvents(
+  { recurringEvents }: Declarations,
+  bot: Bot | undefined,
+  changes: Change[],
+  fields: Record<string, unknown>,
+): void {
+  if (!recurringEvents) return
+  const wanted = new Map<string, unknown>(Object.entries(recurringEvents))
+  // Those of plugins are declared by the plugins.
+  const hasPlugins = Object.keys(bot?.plugins ?? {}).length > 0
+  for (const name of Object.keys(bot?.recurringEvents ?? {}))
+    if (!hasPlugins && !wanted.has(name)) wanted.set(name, null)
+  const changed: Record<string, unknown> = {}
+  for (const [name, event] of wanted) {
+    const present = bot?.recurringEvents[name] as { type: string; payload: unknown; schedule: unknown } | undefined
+    const former = present && { schedule: present.schedule, type: present.type, payload: present.payload }
+    if (isDeepStrictEqual(former ?? null, event)) continue
+    changed[name] = event
+    changes.push(changeOf(`recurringEvents.${name}`, former, event ?? undefined))
+  }
+  if (Object.keys(changed).length > 0) fields['recurringEvents'] = changed
+}
+
+async function planIntegrations(
+  connection: Connection,
+  { integrations = {} }: Declarations,
+  bot: Bot | undefined,
+  changes: Change[],
+  fields: Record<string, unknown>,
+): Promise<DeploymentPlan['grants']> {
+  const changed: Record<string, unknown> = {}
+  const grants: DeploymentPlan['grants'] = []
+  for (const [alias, declared] of Object.entries(integrations)) {
+    const found = await findIntegration(connection, declared.integration)
+    const present = bot?.integrations[alias]
+    const settings = settingsOf(alias, declared)
+    const { configuration, enabled, configurationType } = settings
+    const differs =
+      present?.id !== found.id ||
+      isWanted(enabled, present.enabled) ||
+      isWanted(configurationType, present.configurationType) ||
+      (configuration !== undefined && !containsAll(present.configuration, configuration))
+    if (differs) {
+      changed[alias] = { integrationId: found.id, ...settings }
+      const { hosts: _hosts, ...shown } = declared
+      const former = present && {
+        integration: `${present.name}@${present.version}`,
+        enabled: present.enabled,
+        configuration: 'as deployed',
+      }
+      changes.push(
+        changeOf(`integrations.${alias}`, former, { ...shown, integration: `${found.name}@${found.version}` }),
+      )
+    }
+    const granted = found.permissions.net ?? []
+    const added = (declared.hosts ?? []).filter((host) => !granted.includes(host))
+    if (added.length === 0) continue
+    grants.push({ id: found.id, net: [...granted, ...added] })
+    changes.push({ field: `integrations.${alias}.hosts`, from: granted, to: [...granted, ...added] })
+  }
+  if (Object.keys(changed).length > 0) fields['integrations'] = changed
+  return grants
+}
+
+/** Whether a setting is declared, and is another one now. */
+function isWanted<T>(declared: T | undefined, present: T | undefined): boolean {
+  return declared !== undefined && !isDeepStrictEqual(declared, present)
+}
+
+/** The platform completes a configuration by the defaults of its schema, which are no difference. */
+function containsAll(present: Record<string, unknown>, wanted: Record<string, unknown>): boolean {
+  return Object.entries(wanted).every(([name, value]) => isDeepStrictEqual(present[name], value))
+}
+
+function settingsOf(alias: string, { integration: _integration, hosts: _hosts, ...settings }: DeclaredIntegration) {
+  const { configuration } = settings
+  if (!configuration) return settings
+  return { ...settings, configuration: withVariables(`integrations.${alias}.configuration`, configuration) }
+}
+
+/** Replaces `{ "env": "NAME" }` by the environment variable, at the first level of a configuration. */
+function withVariables(path: string, configuration: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(configuration).map(([name, value]) => {
+      const variable = variableOf(value)
+      if (variable === undefined) return [name, value]
+      const text = process.env[variable]
+      if (text === undefined) throw misused(`${path}.${name} is the environment variable ${variable}, which is not set`)
+      return [name, text]
+    }),
+  )
+}
+
+function variableOf(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || Object.keys(value).join() !== 'env') return undefined
+  const { env } = value as { env: unknown }
+  return typeof env === 'string' ? env : undefined
+}
+
+function changeOf(field: string, from: unknown, to: unknown): Change {
+  return { field, ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
+}
