@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { RequestHandler } from 'express'
+import type { Request, RequestHandler } from 'express'
 import ipaddr from 'ipaddr.js'
 import type { Config } from '#shared/config/config.ts'
 import type { Context } from '#shared/context.ts'
@@ -28,7 +28,8 @@ export interface RateLimitDecision {
  * Limits the requests of each chat user and of each installation, over all api processes where Redis is configured. The
  * verified key identifies the user: one key can be spelled in several ways, and one user can have several keys. All
  * requests of an installation with invalid keys count as one user's; those of a web chat count by the address of the
- * visitor. Requests of the Converse API count likewise, by the user in the path.
+ * visitor. Requests of the Converse API count likewise, by the user in the path. Requests of the other interfaces count by
+ * their token, valid or not, where the operator limits these.
  */
 export interface RateLimiter {
   /**
@@ -39,7 +40,7 @@ export interface RateLimiter {
    * @param address of a web chat's visitor, whose requests without a valid key count by it
    */
   consume(webhookId: string, userKey?: string, address?: string): Promise<RateLimitDecision>
-  /** Counts the chat's HTTP requests and refuses those beyond a limit. Mounted at the root: it reads the path. */
+  /** Counts HTTP requests and refuses those beyond a limit. Mounted at the root: it reads the path. */
   handle: RequestHandler
   close(): void
 }
@@ -47,7 +48,8 @@ export interface RateLimiter {
 export function openRateLimiter(context: Context): RateLimiter {
   const { config, dependencies, log } = context
   const limits = config.chatRateLimits
-  const isLimited = limits.user > 0 || limits.installation > 0 || limits.visitor > 0
+  const tokenLimit = config.tokenRateLimit
+  const isLimited = tokenLimit > 0 || limits.user > 0 || limits.installation > 0 || limits.visitor > 0
   const counter = isLimited ? openCounter(dependencies.redis, log) : undefined
 
   async function consume(webhookId: string, userKey?: string, address?: string): Promise<RateLimitDecision> {
@@ -63,17 +65,20 @@ export function openRateLimiter(context: Context): RateLimiter {
     return counter && buckets.length > 0 ? take(counter, buckets) : { headers: {} }
   }
 
+  async function decide(request: Request): Promise<RateLimitDecision> {
+    const address = readAddress(request.path)
+    if (address === undefined) return count(tokenBuckets(tokenLimit, request))
+    if ('webhookId' in address) {
+      return consume(address.webhookId, request.get('x-user-key'), address.isForPages ? request.ip : undefined)
+    }
+    const user = limits.user ? ['user', address.userId] : undefined
+    return count(bucketsOf(limits, ['converse', address.botId], user))
+  }
+
   return {
     consume,
     async handle(request, response, next) {
-      const address = readAddress(request.path)
-      if (address === undefined) return next()
-      const { headers, refusal } =
-        'webhookId' in address
-          ? await consume(address.webhookId, request.get('x-user-key'), address.isForPages ? request.ip : undefined)
-          : await count(
-              bucketsOf(limits, ['converse', address.botId], limits.user ? ['user', address.userId] : undefined),
-            )
+      const { headers, refusal } = await decide(request)
       response.set(headers)
       if (refusal) response.status(refusal.status).json(refusal.toJSON())
       else next()
@@ -150,6 +155,15 @@ function bucketsOf(
     buckets.push({ name: nameOf(...chat), limit: limits.installation, whose: 'all users of this chat together' })
   }
   return buckets
+}
+
+/** The bucket of a token, where tokens have a limit and the request has one. */
+function tokenBuckets(limit: number, request: Request): Bucket[] {
+  const [, token] = /^Bearer +(\S+)$/i.exec(request.get('authorization') ?? '') ?? []
+  const isOfInterface = /^\/(?:v1|mcp)\//.test(request.path)
+  return limit > 0 && token !== undefined && isOfInterface
+    ? [{ name: nameOf('token', token), limit, whose: 'one token' }]
+    : []
 }
 
 /** An address of IPv4, or the /64 network of one of IPv6, of which one visitor may have all addresses. */

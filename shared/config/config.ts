@@ -72,6 +72,8 @@ export interface Config extends TelemetrySettings {
     /** Per installation of the web chat and address, for requests without a valid key. */
     visitor: number
   }
+  /** Upper bound of requests per minute of one token of the other interfaces; 0: none. */
+  tokenRateLimit: number
   /** Upper bound of one bot's waiting events. */
   waitingEvents: number
   /** Quotas of the files of each bot. */
@@ -178,6 +180,7 @@ const environmentSchema = closedObject(
     API_REQUESTS: { type: 'integer', minimum: 1, maximum: 100_000, default: 1000 },
     API_BODY_MB: { type: 'integer', minimum: 1, maximum: 65_536, default: 16 },
     API_DELAY_MS: { type: 'integer', minimum: 50, maximum: 60_000, default: 1000 },
+    API_RATE_LIMIT_TOKEN: { ...requests, default: 0 },
     CHAT_RATE_LIMIT_USER: { ...requests, default: 1200 },
     CHAT_RATE_LIMIT_INSTALLATION: { ...requests, default: 120_000 },
     WEBCHAT_RATE_LIMIT_VISITOR: { ...requests, default: 60 },
@@ -249,6 +252,8 @@ const remedies: Record<string, string | undefined> = {
   BOT_TABLE_ROWS: 'set it to the number of rows that the tables of one bot may have together, for instance 100000',
   API_REQUESTS: 'set it to the maximum of concurrent requests of one api process, for instance 1000',
   API_BODY_MB: 'set it to the megabytes of request bodies that one api process may buffer, for instance 16',
+  API_RATE_LIMIT_TOKEN:
+    'set it to the requests per minute that one token may send, for instance 6000, or to 0 for no limit',
   API_DELAY_MS: 'set it to the event loop delay in milliseconds above which an api process refuses requests, from 50',
   FILE_MB: 'set it to the megabytes that one file may have, for instance 100',
   BOT_FILES: 'set it to the number of files that one bot may have, for instance 10000',
@@ -339,6 +344,7 @@ function toConfig(given: Environment): Config {
       installation: given.CHAT_RATE_LIMIT_INSTALLATION,
       visitor: given.WEBCHAT_RATE_LIMIT_VISITOR,
     },
+    tokenRateLimit: given.API_RATE_LIMIT_TOKEN,
     waitingEvents: given.BOT_WAITING_EVENTS,
     files: {
       maxFileBytes: given.FILE_MB * 1024 * 1024,

@@ -54,12 +54,11 @@ export function errorsOf(operation: Operation): ErrorType[] {
   const { access, method, takesBody, input } = operation
   const isInChat = access === 'visitor' || access === 'user'
   const fields = Object.keys((input as { properties?: object }).properties ?? {})
-  const possible: ErrorType[] = ['Internal', ...operation.errors]
+  const possible: ErrorType[] = ['Internal', 'RateLimited', ...operation.errors]
   if (access !== 'visitor') possible.push('Unauthorized')
   if (access === 'bot' || access === 'program' || isForMembers(access)) possible.push('Forbidden')
   // The chat in the URL, or the integration in the headers, may not exist.
   if (isInChat || access === 'bot' || access === 'program') possible.push('ResourceNotFound')
-  if (isInChat) possible.push('RateLimited')
   if (takesBody || fields.length > 0 || access === 'bot') possible.push('InvalidPayload')
   if (takesBody) possible.push('PayloadTooLarge', 'UnsupportedMediaType')
   if (method === 'POST') possible.push('ResourceLockedConflict')

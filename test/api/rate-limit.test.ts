@@ -59,6 +59,23 @@ async function startAnother(platform: Platform): Promise<string> {
   return url
 }
 
+test.each(backEnds)('a token has a limit of its own on %s, and chats have none of it', async (backEnd) => {
+  const platform = parts.use(await openPlatform({ backEnd, environment: { API_RATE_LIMIT_TOKEN: '4' }, worker: false }))
+  const { chatUrl } = await platform.createBot()
+  await vi.waitFor(
+    async () => expect((await platform.ask('GET', '/v1/admin/bots')).headers.has('ratelimit-limit')).toBe(true),
+    { timeout: 20_000, interval: 20 },
+  )
+  await vi.waitFor(async () => expect((await platform.ask('GET', '/v1/admin/bots')).status).toBe(429))
+  const refused = await platform.ask('GET', '/v1/admin/bots')
+  expect(refused).toMatchObject({ status: 429, body: { type: 'RateLimited' } })
+  expect(refused.body.message).toContain('one token may send 4 per minute')
+  expect(refused.headers.get('retry-after')).toBe(refused.headers.get('ratelimit-reset'))
+  const other = { authorization: 'Bearer another-token' }
+  expect((await platform.ask('GET', '/v1/admin/bots', undefined, other)).status).toBe(401)
+  expect((await send('GET', `${chatUrl}/hello`)).status).toBe(200)
+})
+
 describe.each(backEnds)('the limits on %s', (backEnd) => {
   let platform: Platform
   beforeAll(async () => {
