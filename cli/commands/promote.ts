@@ -7,7 +7,7 @@ import { toolsOf } from '../tools.ts'
 
 interface Options {
   toProfile?: string
-  version?: string
+  fromVersion?: string
   note?: string
   yes?: boolean
 }
@@ -24,13 +24,16 @@ export function addPromoteCommand(program: Command): void {
       'Deploys the very code and flows of a version to another bot, of this platform or of the one of --to-profile, as a ' +
         'new version with the same hash. Secrets, permissions, limits and integrations of both bots stay as they are.',
     )
-    .option('--version <version>', 'a version by its id or name in `isobot bots versions` (default: the deployed one)')
+    .option(
+      '--from-version <version>',
+      'a version by its id or name in `isobot bots versions` (default: the deployed one)',
+    )
     .option('--to-profile <name>', 'the platform of the other bot, from `isobot profiles list`')
     .option('--note <note>', 'the note of the new version (default: where it comes from)')
     .option('-y, --yes', 'deploy also where hooks, or nodes at which conversations wait, are removed')
     .addHelpText(
       'after',
-      '\nExample:\n  $ isobot promote greeter-staging greeter\n  $ isobot promote greeter greeter --to-profile production --version 3f9c0aa\n',
+      '\nExample:\n  $ isobot promote greeter-staging greeter\n  $ isobot promote greeter greeter --to-profile production --from-version 3f9c0aa\n',
     )
     .action(async (from: string, to: string, options: Options, command: Command) => {
       const { output, connect } = toolsOf(command)
@@ -41,7 +44,7 @@ export function addPromoteCommand(program: Command): void {
       if (bot.id === other.id && source.profile.url === target.profile.url) {
         throw misused('Both are the same bot: `isobot bots rollback` deploys another version of one')
       }
-      const { id, name } = await findVersion(source, bot, options.version)
+      const { id, name } = await findVersion(source, bot, options.fromVersion)
       const path = `/v1/admin/bots/${bot.id}/versions/${id}`
       const { version } = await source.ask<'getBotVersion'>('GET', path)
       const { code, sourceMap, flows = [], hasFlowsInCode, layouts } = version

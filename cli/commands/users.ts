@@ -82,7 +82,7 @@ function addDelete(users: Command): void {
     .command('delete')
     .argument(...botArgument)
     .argument(...userArgument)
-    .description('Deletes a user with all that the bot keeps of that person, after a confirmation.')
+    .description('Deletes a user with name, profile and states, after a confirmation. The messages of the user stay.')
     .option('-y, --yes', 'skip the confirmation')
     .addHelpText('after', '\nExample:\n  $ isobot users delete greeter user_01JD2W6VYB0M3W6TQ5XKX1J9QZ --yes\n')
     .action(async (idOrName: string, id: string, { yes = false }: { yes?: boolean }, command: Command) => {
@@ -91,7 +91,7 @@ function addDelete(users: Command): void {
       const connection = await connect()
       const { id: botId, name } = await findBot(connection, idOrName)
       const user = await readUser(connection, botId, id)
-      await confirm(`Delete ${user.name ?? 'the user'} (${id}) of ${name} with all that it keeps of that person?`, yes)
+      await confirm(`Delete ${user.name ?? 'the user'} (${id}) of ${name}? The messages of the user stay.`, yes)
       await output.during('Deleting', connection.ask('DELETE', pathOf(id), { botId }))
       output.result({ botId, deleted: { id } }, `Deleted ${id}`)
     })
