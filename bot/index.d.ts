@@ -551,6 +551,8 @@ export type FlowCard =
   | WaitCard
   | EmitCard
   | KnowledgeCard
+  | AiCard
+  | AiRouterCard
   | HandoverCard
   | LogCard
   | CommentCard
@@ -759,6 +761,59 @@ export interface KnowledgeCard {
   output?: FlowVariable
   /** Where the flow continues, by port. */
   ports?: { [Port in 'none' | 'error']?: FlowDestination }
+}
+
+/** Asks a language model, and sends its answer while the model writes it. */
+export interface AiCard {
+  id: string
+  type: 'ai'
+  /** Instructions for the model, before all messages. */
+  instructions?: string | FlowExpression
+  /** The last message for the model. Default: the text of the message of the event. */
+  question?: string | FlowExpression
+  /** How many earlier messages of the conversation the model gets. Default: 0. */
+  history?: number
+  /** `provider:model`, `auto`, `fast` or `best`; several in order of preference. Default: `auto`. */
+  model?: string | Array<string>
+  temperature?: number
+  /** Upper bound of the answer. */
+  maxTokens?: number
+  /** Whether the model answers only from what a card `knowledge` before it has found (`event.kb`). Default: false. */
+  knowledge?: boolean
+  /** The JSON Schema of the answer, which is then a value. */
+  schema?: { [Name in string]: FlowValue }
+  /** The variable that receives the answer. */
+  output?: FlowVariable
+  /** Whether the answer is sent. Default: true, unless the card has `output` or `schema`. */
+  say?: boolean
+  /** Where the flow continues, by port. */
+  ports?: { [Port in 'error']?: FlowDestination }
+}
+
+/** Continues at the port of the case that a language model finds to fit the message. */
+export interface AiRouterCard {
+  id: string
+  type: 'aiRouter'
+  cases: Array<{
+    port: string
+    /** The messages of the case, in words for the model. */
+    description: string | FlowExpression
+  }>
+  /** Instructions for the model, before all messages. */
+  instructions?: string | FlowExpression
+  /** The last message for the model. Default: the text of the message of the event. */
+  question?: string | FlowExpression
+  /** How many earlier messages of the conversation the model gets. Default: 0. */
+  history?: number
+  /** `provider:model`, `auto`, `fast` or `best`; several in order of preference. Default: `auto`. */
+  model?: string | Array<string>
+  temperature?: number
+  /** Upper bound of the answer. */
+  maxTokens?: number
+  /** The variable that receives the name of the port. */
+  output?: FlowVariable
+  /** Where the flow continues, by port. */
+  ports?: { [Port in string]?: FlowDestination }
 }
 
 /** Hands the conversation over to people: hooks and flows of the bot do not run there until it is handed back. Creates the event `handover_started` without a conversation. */

@@ -46,6 +46,7 @@ import * as sourcesOfSessions from './068_sources_of_sessions.ts'
 import * as inboxOfMembers from './071_inbox_of_members.ts'
 import * as bundles from './074_bundles.ts'
 import * as modelContents from './077_model_contents.ts'
+import * as modelReservations from './078_model_reservations.ts'
 import * as actionDefinitions from './080_action_definitions.ts'
 import * as sourceMapsOfUploads from './083_source_maps_of_uploads.ts'
 
@@ -95,6 +96,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '071_inbox_of_members': inboxOfMembers,
   '074_bundles': bundles,
   '077_model_contents': modelContents,
+  '078_model_reservations': modelReservations,
   '080_action_definitions': actionDefinitions,
   '083_source_maps_of_uploads': sourceMapsOfUploads,
 }

@@ -802,6 +802,25 @@ create table model_failures (
   constraint model_failures_pkey PRIMARY KEY (bot_id, day, model, kind, status)
 );
 
+CREATE INDEX model_failures_by_day ON public.model_failures USING btree (day);
+
+create table model_reservations (
+  id text not null,
+  bot_id text not null,
+  owners text[] not null,
+  day date not null,
+  month date not null,
+  tokens bigint not null,
+  cost numeric not null,
+  expires_at timestamp(3) with time zone not null,
+  constraint model_reservations_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
+  constraint model_reservations_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX model_reservations_by_bot ON public.model_reservations USING btree (bot_id);
+
+CREATE INDEX model_reservations_by_expiry ON public.model_reservations USING btree (expires_at);
+
 create table model_spending (
   owner_id text not null,
   period text not null,
@@ -819,6 +838,8 @@ create table model_spending (
 
 CREATE INDEX model_spending_by_bot ON public.model_spending USING btree (bot_id) WHERE (bot_id IS NOT NULL);
 
+CREATE INDEX model_spending_by_start ON public.model_spending USING btree (start);
+
 CREATE INDEX model_spending_by_workspace ON public.model_spending USING btree (workspace_id) WHERE (workspace_id IS NOT NULL);
 
 create table model_usage (
@@ -832,6 +853,8 @@ create table model_usage (
   constraint model_usage_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint model_usage_pkey PRIMARY KEY (bot_id, day, model)
 );
+
+CREATE INDEX model_usage_by_day ON public.model_usage USING btree (day);
 
 create table participants (
   conversation_id text not null,

@@ -58,7 +58,12 @@ const botId = 'bot_trial'
 export async function openDryRun(bundle: Bundle, environment: Record<string, string> = {}): Promise<DryRun> {
   const sandbox = await openSandbox({
     processes: 1,
-    operations: botOperations.map(({ name, method, path }) => ({ name, method, path })),
+    operations: botOperations.map(({ name, method, path, streamsLines }) => ({
+      name,
+      method,
+      path,
+      ...(streamsLines && { streamsLines }),
+    })),
     hooks: hookNames,
     log() {},
   })

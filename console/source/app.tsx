@@ -7,6 +7,7 @@ import { HubPage } from './pages/hub-page.tsx'
 import { InboxPage } from './pages/inbox-page.tsx'
 import { InvitationPage } from './pages/invitation-page.tsx'
 import { MembersPage } from './pages/members-page.tsx'
+import { ModelsPage } from './pages/models-page.tsx'
 import { QueuePage } from './pages/queue-page.tsx'
 import { SignInPage } from './pages/sign-in-page.tsx'
 import { TokensPage } from './pages/tokens-page.tsx'
@@ -43,6 +44,7 @@ function CurrentPage(): JSX.Element {
   if (section === 'inbox') return <InboxPage segments={id === undefined ? [] : [id, ...rest]} />
   if (section === 'hub') return <HubPage kind={id} />
   if (section === 'queue') return <QueuePage />
+  if (section === 'models') return <ModelsPage />
   if (section === 'members') return <MembersPage />
   if (section === 'tokens') return <TokensPage />
   if (section === 'audit') return <AuditPage />

@@ -20,6 +20,7 @@ const sections: { name: string; label: string; icon: IconName; role?: string }[]
   { name: 'bots', label: 'Bots', icon: 'bots', role: 'viewer' },
   { name: 'inbox', label: 'Inbox', icon: 'chat', role: 'agent' },
   { name: 'queue', label: 'Queue', icon: 'queue', role: 'viewer' },
+  { name: 'models', label: 'Models', icon: 'models', role: 'viewer' },
   { name: 'hub', label: 'Hub', icon: 'book', role: 'viewer' },
   { name: 'members', label: 'Members', icon: 'members' },
   { name: 'tokens', label: 'Tokens', icon: 'key' },

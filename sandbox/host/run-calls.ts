@@ -35,6 +35,8 @@ export interface CallsOptions {
 export class RunCalls {
   readonly #options: CallsOptions
   #inFlight = 0
+  /** Calls in flight whose reply will be a stream. */
+  #opening = 0
 
   constructor(options: CallsOptions) {
     this.#options = options
@@ -52,10 +54,18 @@ export class RunCalls {
   /** Replies to a call that is in flight. Never rejects. */
   async answer(name: string, request: string): Promise<string | Interruption> {
     const { run, host, report } = this.#options
+    let isOpening = false
+    // Before the call costs something.
+    const reserveStream = () => {
+      if (!isOpening && !this.#hasRoomForStream) return false
+      if (!isOpening) this.#opening += 1
+      isOpening = true
+      return true
+    }
     try {
       const call = toHostCall(request)
       if (call === undefined) return replyText(refusal(400, 'The call is invalid'))
-      const reply = await host(call)
+      const reply = await host(call, reserveStream)
       if ('parts' in reply) return this.#stream(name, reply)
       return 'interrupted' in reply ? reply : replyText(reply)
     } catch (error) {
@@ -63,7 +73,13 @@ export class RunCalls {
       return replyText(refusal(500, 'The platform could not answer'))
     } finally {
       this.#inFlight -= 1
+      if (isOpening) this.#opening -= 1
     }
+  }
+
+  get #hasRoomForStream(): boolean {
+    const { streams, limits } = this.#options
+    return streams.open + this.#opening < limits.hostCallsAtOnce
   }
 
   /** A stream of a reply bears the name of its call. */

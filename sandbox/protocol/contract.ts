@@ -199,8 +199,12 @@ export interface Interruption {
   interrupted: string
 }
 
-/** The run's interface to the platform. It always resolves: an error is a reply with its status. */
-export type Host = (call: HostCall) => Promise<HostReply | HostStream | Interruption>
+/**
+ * The run's interface to the platform. It always resolves: an error is a reply with its status.
+ *
+ * @param reserveStream to be called before a call whose reply is a stream: false when the run may open no further one
+ */
+export type Host = (call: HostCall, reserveStream?: () => boolean) => Promise<HostReply | HostStream | Interruption>
 
 /** An outbound request. */
 export interface FetchRequest {

@@ -145,6 +145,8 @@ export interface Config extends TelemetrySettings {
     /** The time in which failed events can be replayed. */
     failedMilliseconds: number
     auditMilliseconds: number
+    /** Of the usage of language models. */
+    usageMilliseconds: number
     /** Versions kept per bot, beside the deployed one. */
     versions: number
   }
@@ -217,6 +219,7 @@ const environmentSchema = closedObject(
     RETENTION_LOG_DAYS: { ...days, default: 30 },
     RETENTION_FAILED_DAYS: { ...days, default: 30 },
     RETENTION_AUDIT_DAYS: { ...days, default: 365 },
+    RETENTION_USAGE_DAYS: { ...days, default: 400 },
     RETENTION_VERSIONS: { type: 'integer', minimum: 1, maximum: 10_000, default: 50 },
     SANDBOX_PROCESSES: { type: 'integer', minimum: 1, maximum: 64 },
     COMPILE_SECONDS: { type: 'integer', minimum: 1, maximum: 600, default: 10 },
@@ -397,6 +400,7 @@ function toConfig(given: Environment): Config {
       logMilliseconds: given.RETENTION_LOG_DAYS * dayMilliseconds,
       failedMilliseconds: given.RETENTION_FAILED_DAYS * dayMilliseconds,
       auditMilliseconds: given.RETENTION_AUDIT_DAYS * dayMilliseconds,
+      usageMilliseconds: given.RETENTION_USAGE_DAYS * dayMilliseconds,
       versions: given.RETENTION_VERSIONS,
     },
     shutdownMilliseconds: given.SHUTDOWN_SECONDS * 1000,

@@ -1,4 +1,4 @@
-import { retries, value, values, expression, messages, variable, closedCard, destination } from './fields.ts'
+import { retries, value, values, expression, messages, modelCall, variable, closedCard, destination } from './fields.ts'
 
 /**
  * The JSON Schema of each type of card: the one place that says which fields a card has. Validation, the types of
@@ -201,6 +201,57 @@ export const cards = {
     ['none'],
   ),
 
+  ai: closedCard(
+    'Asks a language model, and sends its answer while the model writes it.',
+    {},
+    {
+      ...modelCall,
+      knowledge: {
+        type: 'boolean',
+        description:
+          'Whether the model answers only from what a card `knowledge` before it has found (`event.kb`). Default: false.',
+      },
+      schema: {
+        type: 'object',
+        additionalProperties: true,
+        title: 'a JSON Schema',
+        description: 'The JSON Schema of the answer, which is then a value.',
+      },
+      output: { ...variable, description: 'The variable that receives the answer.' },
+      say: {
+        type: 'boolean',
+        description: 'Whether the answer is sent. Default: true, unless the card has `output` or `schema`.',
+      },
+    },
+    [],
+  ),
+
+  aiRouter: closedCard(
+    'Continues at the port of the case that a language model finds to fit the message.',
+    {
+      cases: {
+        type: 'array',
+        minItems: 1,
+        maxItems: 100,
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['port', 'description'],
+          properties: {
+            port: { type: 'string', minLength: 1, maxLength: 200 },
+            description: {
+              title: 'a text, or an expression',
+              anyOf: [{ type: 'string', minLength: 1, maxLength: 1000 }, expression],
+              description: 'The messages of the case, in words for the model.',
+            },
+          },
+        },
+      },
+    },
+    { ...modelCall, output: { ...variable, description: 'The variable that receives the name of the port.' } },
+    ['else'],
+  ),
+
   handover: closedCard(
     'Hands the conversation over to people: hooks and flows of the bot do not run there until it is handed back. ' +
       'Creates the event `handover_started` without a conversation.',
@@ -227,9 +278,3 @@ export const cards = {
 } as const
 
 export type CardType = keyof typeof cards
-
-/** Types that have no implementation yet, and the capability that each needs. */
-export const reservedCards: Readonly<Record<string, string>> = {
-  ai: 'language models',
-  aiRouter: 'language models',
-}

@@ -1,5 +1,5 @@
 import { closedObject, compile, describeErrors, type Validator } from '../schema.ts'
-import { cards, reservedCards, type CardType } from './cards.ts'
+import { cards, type CardType } from './cards.ts'
 import { flowEvents } from '../models/event.ts'
 import { nextOccurrence } from '../recurrence.ts'
 import { readDestination } from './destinations.ts'
@@ -106,12 +106,6 @@ function schemaProblems(flow: unknown, index: number): FlowProblem[] {
 
 function cardProblems(card: Card, place: Place): FlowProblem[] {
   const where = { ...place, card: card.id }
-  const capability = Object.hasOwn(reservedCards, card.type) ? reservedCards[card.type] : undefined
-  if (capability !== undefined) {
-    return [
-      { ...where, field: 'type', problem: `cards of type '${card.type}' need ${capability}, which are not there` },
-    ]
-  }
   if (!isCardType(card.type)) {
     const types = Object.keys(cards).join(', ')
     return [{ ...where, field: 'type', problem: `'${card.type}' is not a type of cards; these are ${types}` }]

@@ -65,6 +65,36 @@ export const messages = {
   },
 } as const
 
+/** The fields of cards that ask language models. */
+export const modelCall = {
+  instructions: {
+    title: 'a text, or an expression',
+    anyOf: [{ type: 'string', maxLength: 16_384 }, expression],
+    description: 'Instructions for the model, before all messages.',
+  },
+  question: {
+    title: 'a text, or an expression',
+    anyOf: [{ type: 'string', maxLength: 4096 }, expression],
+    description: 'The last message for the model. Default: the text of the message of the event.',
+  },
+  history: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 20,
+    description: 'How many earlier messages of the conversation the model gets. Default: 0.',
+  },
+  model: {
+    title: 'the name of a model, or a list of names',
+    anyOf: [
+      { type: 'string', minLength: 1, maxLength: 300 },
+      { type: 'array', minItems: 1, maxItems: 10, items: { type: 'string', minLength: 1, maxLength: 300 } },
+    ],
+    description: '`provider:model`, `auto`, `fast` or `best`; several in order of preference. Default: `auto`.',
+  },
+  temperature: { type: 'number', minimum: 0, maximum: 2 },
+  maxTokens: { type: 'integer', minimum: 1, maximum: 1_000_000, description: 'Upper bound of the answer.' },
+} as const
+
 export const retries = {
   retries: { type: 'integer', minimum: 0, maximum: 10, description: 'How often the card asks again. Default: 3.' },
   retryMessage: { ...message, description: 'Sent before the question is asked again.' },

@@ -134,7 +134,20 @@ export function writeFlowScript(flows: readonly unknown[]): FlowScript {
 }
 
 /** Fields whose texts are no templates. */
-const literalFields = new Set(['id', 'type', 'ports', 'variable', 'output', 'flow', 'to', 'cancel', 'action', 'remove'])
+const literalFields = new Set([
+  'id',
+  'type',
+  'ports',
+  'variable',
+  'output',
+  'flow',
+  'to',
+  'cancel',
+  'action',
+  'remove',
+  'schema',
+  'model',
+])
 
 function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : []

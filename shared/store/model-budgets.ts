@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { FailureKind } from '../models/language-model.ts'
 import { budgetPeriods, startOf, type BudgetPeriod, type ModelBudget } from '../models/model-budget.ts'
 import { withoutWaiting } from './complete-events.ts'
@@ -8,12 +9,11 @@ export type BudgetOwner = { botId: string } | { workspaceId: string }
 
 /** The amount that a call takes out of budgets before it is made. */
 export interface Reservation {
+  id: string
   botId: string
+  /** The bot and its workspace. */
   owners: string[]
   starts: Record<BudgetPeriod, string>
-  tokens: number
-  /** In US dollars. */
-  cost: number
 }
 
 /** A budget is used up. */
@@ -49,15 +49,18 @@ interface SpendingRow {
  * calls that are made at the same time see each other's reservations, and exceed a budget by one reservation at most. It
  * does not wait for the disk: a crash of PostgreSQL may lose the counts of its last moment.
  *
- * @param operatorBudget the operator's bounds of each workspace
+ * @param estimate tokens, and their cost in US dollars
+ * @param options `operatorBudget`: the operator's bounds of each workspace; `milliseconds`: the longest time until the call is
+ *   settled
  * @throws BudgetExceededError when a budget is used up; then nothing is reserved
  */
 export async function reserveUsage(
   db: Database,
   botId: string,
   { tokens, cost }: { tokens: number; cost: number },
-  operatorBudget: ModelBudget,
+  { operatorBudget, milliseconds }: { operatorBudget: ModelBudget; milliseconds: number },
 ): Promise<Reservation> {
+  const id = randomUUID()
   const now = new Date()
   const starts = { day: startOf('day', now), month: startOf('month', now) }
   return db.transaction(async (transaction) => {
@@ -74,9 +77,14 @@ export async function reserveUsage(
          on conflict (owner_id, period, start) do update
            set tokens = spending.tokens + excluded.tokens, cost = spending.cost + excluded.cost
          returning owner_id, bot_id, period, tokens, cost
+       ), reserved as (
+         insert into model_reservations (id, bot_id, owners, day, month, tokens, cost, expires_at)
+         select :id, :botId, array_agg(distinct owner_id), :day, :month, :tokens::bigint, :cost::numeric,
+           now() + :milliseconds::double precision * interval '1 millisecond'
+         from spent having count(*) > 0
        )
        select spent.*, limits, ${withoutWaiting} from spent left join model_budgets using (owner_id)`,
-      { botId, tokens, cost, ...starts },
+      { id, botId, tokens, cost, milliseconds, ...starts },
     )
     for (const row of rows) {
       const isBot = row.bot_id !== null
@@ -85,7 +93,7 @@ export async function reserveUsage(
         throw new BudgetExceededError({ owner: isBot ? 'bot' : 'workspace', period: row.period, ...exceeded })
       }
     }
-    return { botId, owners: [...new Set(rows.map((row) => row.owner_id))], starts, tokens, cost }
+    return { id, botId, owners: [...new Set(rows.map((row) => row.owner_id))], starts }
   })
 }
 
@@ -127,7 +135,8 @@ export interface CallFailures {
 }
 
 /**
- * Replaces a reservation by the usage of its call, and adds that to the usage of the day.
+ * Replaces a reservation by the usage of its call, and adds that to the usage of the day. A reservation that has been released
+ * is replaced by nothing less: the usage is added.
  *
  * @param outcome `usages` of each model that answered or may be billed; none: the call is not billed
  */
@@ -136,7 +145,7 @@ export async function settleUsage(
   reservation: Reservation,
   { usages, failures }: { usages: readonly CallUsage[]; failures: readonly CallFailures[] },
 ): Promise<void> {
-  const { botId, owners, starts, tokens, cost } = reservation
+  const { id, botId, owners, starts } = reservation
   const actualTokens = usages.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0)
   const actualCost = usages.reduce((sum, usage) => sum + usage.cost, 0)
   await query(
@@ -145,8 +154,13 @@ export async function settleUsage(
        select owner_id, period, start, ${withoutWaiting} from model_spending
        where owner_id = any(:owners::text[]) and ((period = 'day' and start = :day) or (period = 'month' and start = :month))
        order by bot_id nulls last, period for update
+     ), reserved as (
+       -- After the locks, in the same order everywhere.
+       delete from model_reservations where id = :id and (select count(*) from locked) >= 0 returning tokens, cost
      ), settled as (
-       update model_spending spending set tokens = spending.tokens + :tokens::bigint, cost = spending.cost + :cost::numeric
+       update model_spending spending
+       set tokens = spending.tokens + :tokens::bigint - coalesce((select tokens from reserved), 0),
+         cost = spending.cost + :cost::numeric - coalesce((select cost from reserved), 0)
        from locked where (spending.owner_id, spending.period, spending.start) = (locked.owner_id, locked.period, locked.start)
      ), failed as (
        insert into model_failures as known (bot_id, day, model, kind, status, failures)
@@ -167,15 +181,58 @@ export async function settleUsage(
        input_tokens = usage.input_tokens + excluded.input_tokens,
        output_tokens = usage.output_tokens + excluded.output_tokens, cost = usage.cost + excluded.cost`,
     {
+      id,
       botId,
       owners,
       ...starts,
-      tokens: actualTokens - tokens,
-      cost: actualCost - cost,
+      tokens: actualTokens,
+      cost: actualCost,
       usages: JSON.stringify(usages),
       failures: JSON.stringify(failures),
     },
   )
+}
+
+/**
+ * Releases reservations whose calls can no longer be in flight: the process that made them was killed, or could not reach the
+ * database afterwards.
+ *
+ * @returns the number of released reservations
+ */
+export async function releaseLostReservations(db: Database, limit: number): Promise<number> {
+  const lost = await query<{ id: string; bot_id: string; owners: string[]; day: string; month: string }>(
+    db,
+    `select id, bot_id, owners, day::text, month::text from model_reservations
+     where expires_at < now() order by expires_at limit :limit`,
+    { limit },
+  )
+  for (const { id, bot_id: botId, owners, day, month } of lost) {
+    await settleUsage(db, { id, botId, owners, starts: { day, month } }, { usages: [], failures: [] })
+  }
+  return lost.length
+}
+
+/** A deletion of some rows of old days. */
+function deletionOf(table: string, day: string): string {
+  const old = `select ctid from ${table} where ${day} < :until::date limit :limit`
+  return `delete from ${table} where ctid = any(array(${old})) returning 1`
+}
+
+/**
+ * Deletes the usage, the failures and the sums of budgets of old days.
+ *
+ * @returns whether there may be more
+ */
+export async function deleteOldUsage(db: Database, milliseconds: number, limit: number): Promise<boolean> {
+  const until = startOf('day', new Date(Date.now() - milliseconds))
+  const [row] = await query<{ most: number }>(
+    db,
+    `with usage as (${deletionOf('model_usage', 'day')}), failures as (${deletionOf('model_failures', 'day')}),
+       spending as (${deletionOf('model_spending', 'start')})
+     select greatest((select count(*) from usage), (select count(*) from failures), (select count(*) from spending))::integer as most`,
+    { until, limit },
+  )
+  return (row?.most ?? 0) >= limit
 }
 
 /** Sets the budget of a bot or a workspace; an empty one removes it. */

@@ -77,6 +77,23 @@ const flows = [
     triggers: [{ id: 'nightly', cron: '0 3 * * *' }],
     nodes: [node('only', [{ id: 'count', type: 'set', values: { 'bot.nights': { $: 'bot.nights + 1' } } }])],
   },
+  {
+    id: 'models',
+    start: 'route',
+    nodes: [
+      node('route', [
+        ask('ask', 'temp.asked'),
+        {
+          id: 'route',
+          type: 'aiRouter',
+          cases: [{ port: 'hours', description: 'when the shop is open' }],
+          ports: { hours: 'hours', else: 'none' },
+        },
+      ]),
+      node('hours', [{ id: 'answer', type: 'ai', instructions: 'Be brief.' }]),
+      node('none', [say('none', 'No idea')]),
+    ],
+  },
   { id: 'timeout', start: 'late', nodes: [node('late', [say('late', 'Late, {{user.name}}')])] },
 ]
 
@@ -133,6 +150,15 @@ describe('a conversation with the bot of a dry run', () => {
       expect.arrayContaining(['createEvent', 'searchFiles', 'createMessage']),
     )
     expect(conversation.position).toBeUndefined()
+  })
+
+  test('asks the models that its author scripts', async () => {
+    const answers = { generateText: [{ output: { case: 'hours' } }, { output: 'From seven.' }] }
+    const conversation = bot.openConversation({ answers })
+    expect(await conversation.start('models')).toEqual(['ask?'])
+    expect(await conversation.say('When are you open?')).toEqual(['From seven.'])
+    const stream = conversation.calls.find(({ operation }) => operation === 'generateTextStream')
+    expect(stream?.input).toMatchObject({ systemPrompt: 'Be brief.', messages: [{ content: 'When are you open?' }] })
   })
 
   test('ends a wait for an answer, but none without an end', async () => {

@@ -118,7 +118,29 @@ async function createUsedBot(): Promise<DeployedBot> {
   await endedEvents(platform, bot.id, texts.length)
   fileId = await createIndexedFile(bot.id)
   tableId = await createFilledTable(bot.id)
+  await insertModelUsage(bot.id)
   return bot
+}
+
+/** The day in UTC so many days ago. */
+function day(ago: number): string {
+  return new Date(Date.now() - ago * 24 * 3600 * 1000).toISOString().slice(0, 10)
+}
+
+/** What a bot used of language models, some failures, a budget, and a call in the timeline of an event. */
+async function insertModelUsage(botId: string): Promise<void> {
+  const { db } = platform.context
+  const usage = { calls: 12, input_tokens: 48_000, output_tokens: 9000, cost: 0.43 }
+  for (const [ago, model] of [
+    [0, 'openai:gpt-5-mini'],
+    [3, 'openai:gpt-5-mini'],
+    [40, 'anthropic:claude-haiku-4-5'],
+  ] as const) {
+    await db('model_usage').insert({ bot_id: botId, day: day(ago), model, ...usage })
+  }
+  const failure = { kind: 'limited', status: 429, failures: 7 }
+  await db('model_failures').insert({ bot_id: botId, day: day(1), model: 'openai:gpt-5-mini', ...failure })
+  await platform.ask('PUT', '/v1/admin/models/budget', { botId, budget: { dayTokens: 100_000, monthDollars: 20 } })
 }
 
 /** A bot with a flow in which a conversation waits. */
@@ -213,6 +235,10 @@ const views: Record<string, { path: () => string; show?: () => Promise<unknown> 
     },
   },
   'the queue': { path: () => '/queue' },
+  'the usage of language models': {
+    path: () => '/models',
+    show: () => page.getByText('Failures by cause').waitFor(),
+  },
   'the inbox': { path: () => '/inbox?queue=open' },
   'the canned replies': { path: () => '/inbox/canned-replies', show: () => page.getByText('/hello').waitFor() },
   'the public integrations': { path: () => '/hub', show: () => page.getByText('webchat').first().waitFor() },

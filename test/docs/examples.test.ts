@@ -55,13 +55,14 @@ beforeAll(async () => {
 })
 afterAll(() => parts.disposeAsync())
 
-/** The answers of models to the examples of docs/models.md. */
+/** The answers of models to the examples of the pages. */
 function answerAsModels(mock: SimulatedProviders['mock']): void {
   mock.on({ toolResultContains: 'shipped today' }, { content: 'Your order was shipped today.' })
   mock.onMessage('order 17', { toolCalls: [{ name: 'orderStatus', arguments: '{"number":17}' }] })
   mock.onMessage('two lamps', { content: '{"product":"lamp","quantity":2}' })
   const passage = 'Answer from these passages only:\nThe shop is open on weekdays, 9 to 5.'
   mock.on({ userMessage: 'does the shop open', systemMessage: passage }, { content: 'On weekdays, from 9 to 5.' })
+  mock.onMessage('my parcel', { content: '{"case":"order"}' })
   mock.onMessage('a story', { content: 'Once upon a time.' })
   mock.onMessage('Why?', { content: 'Because.' })
 }

@@ -2,15 +2,20 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MessageRow } from '#shared/models/tables.ts'
+import { complete, ScriptedStream, startEndpoint, type ScriptedEndpoint } from '../support/models.ts'
 import { endedEvents } from '../support/outcomes.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
 import { openConversation } from './conversation.ts'
 
+const parts = new AsyncDisposableStack()
 let platform: Platform
+let models: ScriptedEndpoint
 beforeAll(async () => {
-  platform = await openPlatform({ environment: { OUTBOUND_ALLOW_PRIVATE: '127.0.0.1' } })
+  models = parts.use(await startEndpoint())
+  const environment = { OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', ...models.environment }
+  platform = parts.use(await openPlatform({ environment }))
 })
-afterAll(() => platform[Symbol.asyncDispose]())
+afterAll(() => parts.disposeAsync())
 
 interface Given {
   /** The other nodes of flow `main`. */
@@ -320,6 +325,111 @@ test('http requests a host that the bot may reach', async () => {
   } finally {
     server.close()
   }
+})
+
+const answerInWords = (...words: string[]) => {
+  models.requests.length = 0
+  models.script = (response) => {
+    const stream = new ScriptedStream(response)
+    for (const word of words) stream.write(word)
+    stream.end()
+  }
+}
+const answerAtOnce = (content: string) => {
+  models.requests.length = 0
+  models.script = (response) => complete(response, { content })
+}
+const asked = () => models.requests.at(-1)!.body.messages
+
+describe('a card that asks a language model', () => {
+  test('sends the answer as a stream, from what a search has found and after the messages before', async () => {
+    answerInWords('We open ', 'at seven.')
+    const user = await talk([
+      { id: 'kb', type: 'code', code: "event.kb = { included: [], results: [{ content: 'Open from 7 to 5.' }] }" },
+      {
+        id: 'answer',
+        type: 'ai',
+        instructions: 'Be brief, {{ 1 + 1 }}.',
+        knowledge: true,
+        history: 2,
+        output: 'temp.a',
+        say: true,
+      },
+      say('after', '[{{temp.a}}]'),
+    ])
+    expect(await user.say('hi')).toEqual(['We open at seven.', '[We open at seven.]'])
+    expect(asked()).toEqual([
+      {
+        role: 'system',
+        content: expect.stringMatching(/^Be brief, 2\.\n\nAnswer only .*\n\n---\nOpen from 7 to 5\.$/s),
+      },
+      { role: 'user', content: 'hi' },
+    ])
+    expect(models.requests[0]!.body.stream).toBe(true)
+    await user.say('and on Sundays?')
+    expect(asked().slice(1)).toEqual([
+      { role: 'assistant', content: 'We open at seven.' },
+      { role: 'assistant', content: '[We open at seven.]' },
+      { role: 'user', content: 'and on Sundays?' },
+    ])
+  })
+
+  test('stores a value by a schema, and is asked once when the event runs again', async () => {
+    answerAtOnce('{"product":"lamp","quantity":2}')
+    const schema = { type: 'object', properties: { product: { type: 'string' }, quantity: { type: 'integer' } } }
+    const user = await talk(
+      [
+        { id: 'extract', type: 'ai', question: 'From: {{event.preview}}', schema, output: 'workflow.order' },
+        {
+          id: 'fail',
+          type: 'code',
+          code: "globalThis.runs = (globalThis.runs ?? 0) + 1; if (runs === 1) throw new Error('once more')",
+        },
+        say('order', '{{workflow.order.quantity}} × {{workflow.order.product}}'),
+      ],
+      { code: 'export const retry = { attempts: 2, backoff: 1 }' },
+    )
+    expect(await user.say('two lamps')).toEqual(['2 × lamp'])
+    expect(models.requests).toHaveLength(1)
+    expect(asked().at(-1)).toEqual({ role: 'user', content: 'From: two lamps' })
+  })
+
+  test.each([
+    ['{"case":"order"}', 'order'],
+    ['Order', 'order'],
+    ['It is about a refund, I think.', 'refund'],
+    ['order or refund', 'else'],
+    ['{"case":"steal"}', 'else'],
+  ])('continues by %s at the port %s', async (answer, port) => {
+    answerAtOnce(answer)
+    const cases = [
+      { port: 'order', description: 'orders of {{ "goods" }}' },
+      { port: 'refund', description: 'money back' },
+    ]
+    const nodes = ['order', 'refund', 'else'].map((id) => ({ id, cards: [say('say', id)] }))
+    const ports = { order: 'order', refund: 'refund', else: 'else' }
+    const user = await talk([{ id: 'route', type: 'aiRouter', cases, ports }], { nodes })
+    expect(await user.say('where is it?')).toEqual([port])
+    expect(asked()[0].content).toContain('- order: orders of goods\n- refund: money back')
+  })
+
+  test('leaves by its port error when the budget is used up, and without one fails the event by its name', async () => {
+    answerAtOnce('never')
+    const nodes = [{ id: 'sorry', cards: [say('sorry', '{{temp.error.card}}: {{temp.error.message}}')] }]
+    const user = await talk([{ id: 'ask', type: 'ai', ports: { error: 'sorry' } }], { nodes })
+    await platform.ask('PUT', '/v1/admin/models/budget', { botId: user.bot.id, budget: { dayTokens: 0 } })
+    expect(await user.say('hi')).toEqual([expect.stringMatching(/^main\/first\/ask: The bot has used up its budget/)])
+    expect(models.requests).toHaveLength(0)
+
+    const other = await talk([{ id: 'ask', type: 'ai', model: 'nobody:nothing' }])
+    expect(await other.say('hi')).toEqual([])
+    const { body } = await platform.ask('GET', `/v1/admin/bots/${other.bot.id}/events`)
+    expect(body.events[0]).toMatchObject({
+      status: 'failed',
+      hook: 'main/first/ask',
+      failureReason: expect.stringContaining('No provider has the model'),
+    })
+  })
 })
 
 test('emit creates an event, whose trigger begins a flow', async () => {

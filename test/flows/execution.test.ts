@@ -40,6 +40,16 @@ async function letWaitEnd(conversationId: string) {
     .update({ expires_at: new Date(Date.now() - 1000) })
 }
 
+test('a card that asks a language model fails by its name on a platform without a provider', async () => {
+  const { bot, say: tell } = await talk([flowOf('main', [{ id: 'ask', type: 'ai' }])])
+  expect(await tell('hi')).toEqual([])
+  const { body } = await platform.ask('GET', `/v1/admin/bots/${bot.id}/events`)
+  expect(body.events[0]).toMatchObject({
+    hook: 'main/first/ask',
+    failureReason: expect.stringContaining('has no provider of language models: its operator sets'),
+  })
+})
+
 describe('a run that fails and is repeated', () => {
   test('takes the outcomes of cards from the first run, and says nothing twice', async () => {
     const code = `

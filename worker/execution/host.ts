@@ -45,9 +45,12 @@ export interface HostRun {
  * installed integration as the caller. Calls are numbered in order of arrival, which is the order in which the code
  * made them.
  */
-export function createHostHandler(context: Context, run: HostRun): (call: HostCall) => Promise<HostReply | HostStream> {
+export function createHostHandler(
+  context: Context,
+  run: HostRun,
+): (call: HostCall, reserveStream?: () => boolean) => Promise<HostReply | HostStream> {
   const counts = new Map<string, number>()
-  return async ({ method, path, query, body, scope: card }) => {
+  return async ({ method, path, query, body, scope: card }, reserveStream) => {
     if (path === outcomesPath) return recordOutcomes(context, run, body)
     let caller: BotCaller | undefined
     let operationName: string | undefined
@@ -69,6 +72,7 @@ export function createHostHandler(context: Context, run: HostRun): (call: HostCa
 
     function toCaller(operation: Operation): BotCaller {
       step?.name(operation.name)
+      if (operation.streamsLines && reserveStream?.() === false) throw tooManyStreams()
       operationName = operation.name
       const name = `${isCardScope(card) ? card : ''}${journalName(operation, body)}`
       const ordinal = (counts.get(name) ?? 0) + 1
@@ -89,6 +93,10 @@ export function createHostHandler(context: Context, run: HostRun): (call: HostCa
       }
     }
   }
+}
+
+function tooManyStreams(): ApiError {
+  return new ApiError('RateLimited', 'The run has too many open streams: read or cancel others first')
 }
 
 /**

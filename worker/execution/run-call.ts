@@ -108,8 +108,8 @@ export async function runCall(
     },
   })
   // The caller of an interrupted run is re-run together with it, and does not observe the interruption.
-  const host: Host = async (hostCall) => {
-    const reply = await handleHostCall(hostCall)
+  const host: Host = async (hostCall, reserveStream) => {
+    const reply = await handleHostCall(hostCall, reserveStream)
     return interrupted === undefined ? reply : { interrupted }
   }
   const open = worker.openFetch({ botId: event.bot_id, code: call.code, limits })

@@ -49,7 +49,7 @@ export async function observedRun(
     const beganAt = Date.now()
     const ended = await sandbox.run({
       ...run,
-      host: (call: HostCall) => inScope(() => traced('host call', {}, () => host(call))),
+      host: (call: HostCall, reserveStream) => inScope(() => traced('host call', {}, () => host(call, reserveStream))),
       ...(fetch && {
         fetch: (request, signal) =>
           inScope(async () => {

@@ -4,6 +4,7 @@ import { deleteOldActivity } from '#shared/store/activity.ts'
 import { deleteUnusedBundles, moveCode } from '#shared/store/bundles.ts'
 import type { Database } from '#shared/store/database.ts'
 import { deleteOldKeys } from '#shared/store/idempotency-keys.ts'
+import { deleteOldUsage, releaseLostReservations } from '#shared/store/model-budgets.ts'
 import { deleteOldModelContents } from '#shared/store/model-contents.ts'
 import {
   alone,
@@ -60,7 +61,7 @@ export function startRetention(context: Context): () => Promise<void> {
  * @param movesCodeAfter milliseconds from now on, after which no process of an earlier version runs
  */
 export function openRetention({ db, log, config }: Context, rows = rowsOfPass, movesCodeAfter = hourMilliseconds) {
-  const { logMilliseconds, failedMilliseconds, auditMilliseconds, versions } = config.retention
+  const { logMilliseconds, failedMilliseconds, auditMilliseconds, usageMilliseconds, versions } = config.retention
   let journalCursor: JournalCursor | undefined
   let versionCursor: string | undefined
   let bundleCursor: string | undefined
@@ -72,6 +73,15 @@ export function openRetention({ db, log, config }: Context, rows = rowsOfPass, m
     'questions to language models': async (transaction) => {
       const until = idsSince('evt', Date.now() - logMilliseconds)
       return (await deleteOldModelContents(transaction, until, rows)) === rows
+    },
+
+    'usage of language models': (transaction) => deleteOldUsage(transaction, usageMilliseconds, rows),
+
+    'lost reservations of budgets': async (transaction) => {
+      const most = Math.ceil(rows / 20)
+      const released = await releaseLostReservations(transaction, most)
+      if (released > 0) log.info({ released }, 'Reservations of calls of language models that were cut are released')
+      return released === most
     },
 
     journals: async (transaction) => {

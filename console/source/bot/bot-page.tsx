@@ -20,6 +20,7 @@ import { FlowsTab } from '../flows/flows-tab.tsx'
 import { healthOf } from './health.ts'
 import { IntegrationsTab } from './integrations-tab.tsx'
 import { LogsTab } from './logs-tab.tsx'
+import { ModelsTab } from './models-tab.tsx'
 import { OverviewTab } from './overview-tab.tsx'
 import { SettingsTab } from './settings-tab.tsx'
 import { TablesTab } from '../tables/tables-tab.tsx'
@@ -39,6 +40,7 @@ const tabs: Record<string, { label: string; Tab: (props: TabProps) => JSX.Elemen
   files: { label: 'Files', Tab: FilesTab },
   tables: { label: 'Tables', Tab: TablesTab },
   webchat: { label: 'Web chat', Tab: WebchatTab },
+  models: { label: 'Models', Tab: ModelsTab },
   integrations: { label: 'Integrations', Tab: IntegrationsTab },
   settings: { label: 'Settings', Tab: SettingsTab },
 }

@@ -16,9 +16,10 @@ const telling = [
   'text',
   'seconds',
   'cases',
+  'instructions',
+  'question',
   'values',
   'remove',
-  'query',
 ]
 
 /** A card in a few words. */

@@ -33,7 +33,7 @@ function leavesAlways(card: Card): boolean {
   const leads = (...names: unknown[]) => names.every((name) => Object.hasOwn(ports, String(name)))
   if (type === 'jump' || type === 'end') return true
   if (type === 'condition') return leads('true', 'false')
-  if (type === 'router') return leads('else', ...(namesIn(card['cases'], 'port') ?? []))
+  if (type === 'router' || type === 'aiRouter') return leads('else', ...(namesIn(card['cases'], 'port') ?? []))
   const options = type === 'choice' ? namesIn(card['options'], 'value') : undefined
   return options !== undefined && leads('other', ...options, ...(cancel === undefined ? [] : ['cancel']))
 }

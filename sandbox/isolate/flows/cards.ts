@@ -1,8 +1,7 @@
 import type { FlowFrame } from '../../protocol/flow-contract.ts'
 import type { Json, JsonObject } from '../../protocol/contract.ts'
 import { callSite } from '../call-site.ts'
-import { setKnowledge, type Client } from '../client.ts'
-import { limitError } from '../errors.ts'
+import { setKnowledge } from '../client.ts'
 import { followed } from '../run.ts'
 import type { Stream } from '../streams.ts'
 import {
@@ -24,38 +23,24 @@ import {
   toNumber,
 } from '../primordials.ts'
 import { isCancelled, matchOption, readAnswer, textOf, type Option } from './answers.ts'
+import { call, conversationOf, next, openCalls, store, type Step } from './card-parts.ts'
 import type { Card, Flow } from './definition.ts'
 import {
   eventState,
   getVariable,
   onceInEvent,
-  recordOutcomes,
   removeVariable,
-  scopeName,
   scopeOf,
   setVariable,
   stateParts,
   topFrame,
   type FlowRun,
 } from './flow-run.ts'
+import { askModel, routeByModel } from './model-cards.ts'
 import { evaluate, holds, isPlain, toData, toWords } from './values.ts'
-
-/** How a flow goes on after a card. */
-export type Step =
-  | { kind: 'next' }
-  | { kind: 'port'; port: string }
-  /** Null ends the flow. */
-  | { kind: 'go'; to: string | null }
-  | { kind: 'call'; flow: string; input: Record<string, unknown> }
-  /** Another flow in the place of all that are in progress. */
-  | { kind: 'jump'; flow: string }
-  | { kind: 'wait' }
-  | { kind: 'end' }
 
 /** The longest title that a handover accepts, in characters. */
 const maxTitle = 200
-
-const next: Step = { kind: 'next' }
 
 const defaultTimeoutSeconds = 1800
 const defaultRetries = 3
@@ -106,6 +91,10 @@ export async function performCard(flowRun: FlowRun, flow: Flow, frame: FlowFrame
       return emit(flowRun, frame, card, field)
     case 'knowledge':
       return findKnowledge(flowRun, frame, card, toWords(await field('question')))
+    case 'ai':
+      return askModel(flowRun, frame, card)
+    case 'aiRouter':
+      return routeByModel(flowRun, frame, card)
     case 'handover':
       return handOver(flowRun, frame, card, toWords(await field('reason')))
     case 'log': {
@@ -145,12 +134,6 @@ export async function resumeCard(flowRun: FlowRun, flow: Flow, frame: FlowFrame,
 
 function isFilled(value: unknown): boolean {
   return value !== undefined && value !== null && value !== ''
-}
-
-function store(flowRun: FlowRun, card: Card, value: unknown, field: 'variable' | 'output' = 'output'): Step {
-  const variable = card[field]
-  if (typeof variable === 'string') setVariable(flowRun, variable, value)
-  return next
 }
 
 async function firstCase(flowRun: FlowRun, card: Card): Promise<string> {
@@ -230,23 +213,6 @@ function restoreParts(flowRun: FlowRun, changed: Record<string, Json>): void {
   }
 }
 
-/** Prepares a card with effects: outcomes before it are recorded, and its calls are numbered by themselves. */
-async function openCalls(flowRun: FlowRun, frame: FlowFrame, card: Card): Promise<{ client: Client; scope: string }> {
-  await recordOutcomes(flowRun)
-  const scope = scopeName(flowRun, frame, card)
-  return { client: flowRun.pipeline.clientOf(scope), scope }
-}
-
-type Method = (input: object) => Promise<unknown>
-
-function call(
-  client: Client,
-  operation: 'createMessage' | 'callAction' | 'createEvent' | 'searchFiles' | 'handover',
-  input: object,
-) {
-  return ((client as Record<string, Method>)[operation] as Method)(input)
-}
-
 type Message = { type: string; [field: string]: unknown }
 
 /** The message of a card: a translation, one of its variants, or the message itself. */
@@ -279,18 +245,6 @@ const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-
 function codeOf(text: string, at: number): number {
   for (let index = 0; index < digits.length; index += 1) if (digits[index] === text[at]) return index
   return 0
-}
-
-/**
- * The conversation of the event.
- *
- * @param consequence of its absence, for the error
- */
-function conversationOf(flowRun: FlowRun, consequence: string): string {
-  const { conversationId } = flowRun.pipeline.run.shared.event
-  if (typeof conversationId === 'string') return conversationId
-  const remedy = "a card 'emit' with the field conversation, or client.startFlow, continues in a conversation"
-  throw limitError('error', 'NoConversationError', `The event has no conversation, ${consequence}: ${remedy}`)
 }
 
 /** Sends a message. The text of an empty one would be refused, so it is left out. */

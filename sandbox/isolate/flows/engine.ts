@@ -21,7 +21,8 @@ import {
   weakMapSet,
 } from '../primordials.ts'
 import { attributed, never } from '../run.ts'
-import { performCard, resumeCard, type Step } from './cards.ts'
+import type { Step } from './card-parts.ts'
+import { performCard, resumeCard } from './cards.ts'
 import { indexOfCard, nodeOf, portOf, type Card, type Flow, type Flows } from './definition.ts'
 import {
   emptyRecord,

@@ -1,3 +1,4 @@
+import type { ModelsSettings } from '../../config/models-settings.ts'
 import type { Choice } from '../../llm/choose-models.ts'
 import type { ModelAttempt } from '../../llm/gateway.ts'
 import type { Piece } from '../../llm/streamed-answer.ts'
@@ -23,7 +24,8 @@ interface MeteredCall {
 
 /**
  * Makes a call of language models within the budgets of the bot and its workspace: the estimated usage is reserved before,
- * and replaced by the reported usage afterwards. The reservation of a worker that dies stays, as the call may be billed.
+ * and replaced by the reported usage afterwards. The reservation of a worker that dies stays until its call can no longer be in
+ * flight.
  *
  * @returns the pieces of the answer, then the answer; it has to be read to its end, for the usage is settled there
  * @throws ApiError `PaymentRequired` when a budget is used up, before anything is sent; `NoAnswerError`
@@ -35,11 +37,10 @@ export async function* metered(
   const { db, models, config, caller, log } = context
   const { inputTokens, inputCost, outputTokens, outputCost } = models.estimate(call.input, call.choice)
   const estimate = { tokens: inputTokens + outputTokens, cost: inputCost + outputCost }
-  const reservation = await reserveUsage(db, caller.botId, estimate, config.models.workspaceBudget).catch(
-    (error: unknown) => {
-      throw error instanceof BudgetExceededError ? refusal(context, error) : error
-    },
-  )
+  const options = { operatorBudget: config.models.workspaceBudget, milliseconds: longestCall(config.models) }
+  const reservation = await reserveUsage(db, caller.botId, estimate, options).catch((error: unknown) => {
+    throw error instanceof BudgetExceededError ? refusal(context, error) : error
+  })
   const attempts: ModelAttempt[] = []
   try {
     return yield* models.generate({ botId: caller.botId, ...call, onAttempt: (attempt) => attempts.push(attempt) })
@@ -51,6 +52,13 @@ export async function* metered(
       },
     )
   }
+}
+
+/** Time beyond that of a call, in which its usage is settled: a process may wait for the database meanwhile. */
+const settlingMilliseconds = 10 * 60_000
+
+function longestCall({ timeoutMilliseconds }: ModelsSettings): number {
+  return timeoutMilliseconds + settlingMilliseconds
 }
 
 /** Asks for a whole answer, within the budgets. @throws ApiError as `metered` */

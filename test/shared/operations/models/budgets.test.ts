@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { reserveUsage } from '#shared/store/model-budgets.ts'
+import { deleteOldUsage, releaseLostReservations, reserveUsage, settleUsage } from '#shared/store/model-budgets.ts'
 import { createMember } from '../../../support/members.ts'
 import {
   answerWith,
@@ -106,7 +106,8 @@ describe('a budget', () => {
   test('of the operator bounds each workspace, whose own may be larger', async () => {
     const { db } = platform.context
     await setBudget({ dayTokens: 1e9 })
-    await expect(reserveUsage(db, botId, { tokens: 1, cost: 0 }, { monthTokens: 0 })).rejects.toMatchObject({
+    const options = { operatorBudget: { monthTokens: 0 }, milliseconds: 1000 }
+    await expect(reserveUsage(db, botId, { tokens: 1, cost: 0 }, options)).rejects.toMatchObject({
       owner: 'workspace',
       period: 'month',
       limit: 0,
@@ -165,6 +166,41 @@ test('a failed call of several models is charged to each of them, and its failur
     { botId, day, model: 'local:large', kind: 'limited', status: 429, failures: 1 },
     { botId, day, model: 'local:large', kind: 'malformed', status: 200, failures: 1 },
   ])
+})
+
+test('a reservation that is never settled is released when its call can no longer be in flight; a late settlement is added', async () => {
+  const { db } = platform.context
+  const spent = async () => (await budgetOf(botId)).spent.day
+  const reserve = (milliseconds: number) =>
+    reserveUsage(db, botId, { tokens: 100, cost: 1 }, { operatorBudget: {}, milliseconds })
+  const lost = await reserve(-1)
+  const inFlight = await reserve(60_000)
+  expect(await spent()).toEqual({ tokens: 200, cost: 2 })
+  expect(await releaseLostReservations(db, 10)).toBe(1)
+  expect(await spent()).toEqual({ tokens: 100, cost: 1 })
+  const usages = [{ model: 'local:small', calls: 1, inputTokens: 5, outputTokens: 5, cost: 0.5 }]
+  await settleUsage(db, lost, { usages, failures: [] })
+  expect(await spent()).toEqual({ tokens: 110, cost: 1.5 })
+  await settleUsage(db, inFlight, { usages, failures: [] })
+  expect(await spent()).toEqual({ tokens: 20, cost: 1 })
+  expect(await db('model_reservations').where({ bot_id: botId })).toEqual([])
+})
+
+test('usage is deleted after the days that the operator keeps it', async () => {
+  const { db } = platform.context
+  await generate()
+  const days = async () => (await db('model_usage').where({ bot_id: botId })).length
+  for (const table of ['model_usage', 'model_spending']) {
+    const day = table === 'model_usage' ? 'day' : 'start'
+    await db.raw(
+      `insert into ${table} select (jsonb_populate_record(rows, jsonb_build_object('${day}', '2020-01-01'))).* from ${table} rows limit 1`,
+    )
+  }
+  expect(await days()).toBeGreaterThan(0)
+  while (await deleteOldUsage(db, 400 * 24 * 3600 * 1000, 1));
+  expect(await db('model_usage').where('day', '<', '2021-01-01')).toEqual([])
+  expect(await db('model_spending').where('start', '<', '2021-01-01')).toEqual([])
+  expect(await days()).toBe(1)
 })
 
 test('the hidden reasoning of a stream that breaks off after its first text is estimated by the time before it', async () => {
