@@ -20,6 +20,8 @@ const contentSecurityPolicy = [
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
+  // The preview of a web chat.
+  "frame-src 'self'",
   "frame-ancestors 'none'",
 ].join('; ')
 

@@ -4,6 +4,9 @@ import { App } from './frame/app.tsx'
 import { openChat } from './frame/chat.ts'
 import { helloMark, type Hello, type ToFrame, type ToPage } from './protocol.ts'
 import './frame/frame.css'
+import './frame/message.css'
+import './frame/composer.css'
+import './frame/conversations.css'
 
 /** Gestures by which a visitor turns to a chat that is part of the page. */
 const gestures = ['pointerdown', 'keydown', 'focusin'] as const
@@ -31,6 +34,7 @@ function show(given: Appearance, hello: Hello, port: MessagePort | undefined): v
   port?.start()
   render(<App chat={chat} />, document.body)
   post({ type: 'ready' })
+  if (hello.sample) return
   // A visitor who was here before has a conversation; another begins one by opening the chat, not by viewing a page.
   if (chat.isKnown() || (hello.isOpen && hello.mode !== 'embedded')) return chat.enter()
   if (hello.mode === 'embedded') for (const gesture of gestures) addEventListener(gesture, chat.enter, { once: true })

@@ -1,4 +1,5 @@
 import type { Appearance } from '../../shared/models/webchat-appearance.ts'
+import type { Message } from './frame/types.ts'
 
 /**
  * The messages between the script of a page and the frame. The page opens a channel and gives the frame one end of it,
@@ -28,6 +29,8 @@ export interface Hello {
   conversationId?: string
   /** Whether the page can renew a key that has expired. */
   renewsKeys: boolean
+  /** Messages to show in place of a conversation: the frame then connects to nothing and stores nothing. */
+  sample?: Message[]
 }
 
 /** Members of `window.botpress` that the frame carries out. */

@@ -298,18 +298,79 @@ test('the keyboard reaches search and rows, and closes what is open', async () =
   await expect.poll(() => focused.getAttribute('id')).toBe('content')
 })
 
-test('a bot gets a web chat, which has the name that its tab gives it', async () => {
+test('a bot gets a web chat, whose tab shows each change before it is saved', async () => {
   await tab('Web chat').click()
   await page.getByRole('button', { name: 'Install' }).click()
   const copy = page.getByRole('button', { name: 'Copy tag' })
   await copy.waitFor()
   const [, src = ''] = /src="([^"]+)"/.exec((await copy.textContent())!)!
-  await page.getByLabel('Name', { exact: true }).fill('Ada of the tea shop')
-  await page.getByLabel('Origins of pages').fill('https://shop.example')
+  const preview = page.frameLocator('iframe[title="Preview of the web chat"]')
+  await preview.getByText('A message of the visitor.').waitFor()
+  const field = (label: string) => page.getByLabel(label, { exact: true })
+  await field('Name').fill('Ada of the tea shop')
+  await preview.getByRole('heading', { name: 'Ada of the tea shop' }).waitFor()
+  await field('Colour').fill('#1f6f54')
+  await field('Roundness of corners').fill('0')
+  await field('Greeting, in Markdown').fill('Hello, I am **Ada**.')
+  await preview.locator('strong', { hasText: 'Ada' }).waitFor()
+  const look = () =>
+    page
+      .frames()
+      .find((frame) => frame.url().endsWith('/frame'))!
+      .evaluate<string[]>(
+        `{
+          const { backgroundColor, borderRadius } = getComputedStyle(document.querySelector('.own'));
+          [backgroundColor, borderRadius]
+        }`,
+      )
+  await expect.poll(look, patience).toEqual(['rgb(31, 111, 84)', '0px'])
+  await field('Language (default: the visitor’s)').fill('de')
+  await page.getByText('Texts of the widget').click()
+  await field('conversations').fill('Gespräche')
+  await preview.getByRole('button', { name: 'Gespräche' }).waitFor()
+  await field('Website, address').fill('https://shop.example/')
+  await field('Website, title').fill('Our shop')
+  await preview.getByRole('link', { name: 'Our shop' }).waitFor()
+  await field('Visitors send files').check()
+  await preview.getByRole('button', { name: 'Datei anhängen' }).waitFor()
+  await field('Types of these files, one per line (default: all)').fill('image/*\napplication/pdf')
+  await field('A message beside the bubble invites visitors').check()
+  await field('Message').fill('May I help?')
+  await field('Origins of pages that may show it').fill('https://shop.example')
+  // The preview is no visitor, and nobody can write in it.
+  expect(await platform.context.db('users').whereNotNull('installation_id')).toEqual([])
+  expect(await (await fetch(src)).text()).not.toContain('Ada of the tea shop')
+
   await page.getByRole('button', { name: 'Save' }).click()
   await expect.poll(async () => (await fetch(src)).text(), patience).toContain('"botName":"Ada of the tea shop"')
   const frame = await fetch(new URL('frame', src))
   expect(frame.headers.get('content-security-policy')).toContain("frame-ancestors 'self' https://shop.example")
+  const { bot_id: botId } = (await platform.context
+    .db('installations')
+    .where({ integration: 'webchat' })
+    .first('bot_id'))!
+  const stored = async () =>
+    (await platform.ask('GET', `/v1/admin/bots/${botId}`)).body.bot.integrations.webchat.configuration
+  expect(await stored()).toEqual({
+    allowedOrigins: ['https://shop.example'],
+    allowFileUpload: true,
+    botName: 'Ada of the tea shop',
+    color: '#1f6f54',
+    fileTypes: ['image/*', 'application/pdf'],
+    greeting: 'Hello, I am **Ada**.',
+    locale: 'de',
+    proactiveBubbleMessage: 'May I help?',
+    proactiveMessageEnabled: true,
+    radius: 0,
+    texts: { conversations: 'Gespräche' },
+    website: { link: 'https://shop.example/', title: 'Our shop' },
+  })
+  await field('Website, address').fill('')
+  await field('Language (default: the visitor’s)').fill('')
+  await field('conversations').fill('')
+  await page.getByRole('button', { name: 'Save' }).click()
+  const left = async () => Object.keys(await stored()).filter((name) => ['website', 'locale', 'texts'].includes(name))
+  await expect.poll(left, patience).toEqual([])
 })
 
 test.for([

@@ -487,6 +487,58 @@ test('a lost connection is tried again within seconds of a visible page, at once
   await page.context().close()
 })
 
+test('a message whose answer is lost is sent again after 10 s, at once when the network returns, and stored once', async () => {
+  const { page, chat } = await visit()
+  await page.clock.install()
+  await page.reload()
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  const frame = page.frames()[1]!
+  const lose = (count: number) =>
+    page.route(
+      '**/messages',
+      async (route) => {
+        // The platform gets it, and its answer never arrives.
+        await route.fetch()
+      },
+      { times: count },
+    )
+  let sent = 0
+  page.on('request', (request) => {
+    if (request.method() === 'POST' && request.url().endsWith('/messages')) sent++
+  })
+  const replies = () => chat.getByText(/^You said /).allTextContents()
+  await lose(1)
+  await say(chat, 'one')
+  await chat.getByText('You said one').waitFor()
+  expect(sent).toBe(1)
+  await say(chat, 'two')
+  // It waits behind the first, so that their order stays.
+  await chat.getByText('two', { exact: true }).waitFor()
+  expect(sent).toBe(1)
+  await page.clock.fastForward(11_000)
+  await expect
+    .poll(async () => {
+      await page.clock.fastForward(1000)
+      return replies()
+    }, patience)
+    .toEqual(['You said one', 'You said two'])
+
+  await lose(1)
+  await say(chat, 'three')
+  await chat.getByText('You said three').waitFor()
+  await say(chat, 'four')
+  await page.clock.fastForward(3000)
+  await frame.evaluate(`void dispatchEvent(new Event('online'))`)
+  await expect.poll(replies, patience).toEqual(['one', 'two', 'three', 'four'].map((text) => `You said ${text}`))
+  expect(sent).toBe(6)
+  await page.reload()
+  await bubble(page).click()
+  await chat.getByText('You said four').waitFor()
+  expect(await chat.locator('.own').count()).toBe(4)
+  await page.context().close()
+})
+
 test('a conversation with more messages than the first frame is whole after an interruption, and to its begin on request', async () => {
   await using network = await openLink(() => Number(new URL(platform.url).port))
   const front = `http://localhost:${network.port}`

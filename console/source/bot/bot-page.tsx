@@ -26,7 +26,7 @@ import { SettingsTab } from './settings-tab.tsx'
 import { TablesTab } from '../tables/tables-tab.tsx'
 import { chatIsOpen, type TabProps } from './tab.ts'
 import { VersionsTab } from './versions-tab.tsx'
-import { WebchatTab } from './webchat-tab.tsx'
+import { WebchatTab } from '../webchat/webchat-tab.tsx'
 
 const tabs: Record<string, { label: string; Tab: (props: TabProps) => JSX.Element }> = {
   overview: { label: 'Overview', Tab: OverviewTab },

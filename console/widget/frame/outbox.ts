@@ -37,17 +37,19 @@ export interface Outbox {
 const prefix = 'out-'
 const visibleSeconds = 8
 const hiddenSeconds = 30
+/** A message without an answer for longer is sent again when the visitor or the network returns. */
+const slowMilliseconds = 2000
 
 /**
  * @param visitor names the present visitor, if the site does
- * @param send sends one message. @throws ChatError when the platform refuses it, another error when it is unavailable
+ * @param send sends one message until it is aborted. @throws ChatError when the platform refuses it, another error when it is unavailable
  * @param onChange is called after each change, of other tabs too
  */
 export function openOutbox(
   storage: FrameStorage,
   lock: string,
   visitor: () => string | undefined,
-  send: (message: Unsent & { conversationId: string }) => Promise<void>,
+  send: (message: Unsent & { conversationId: string }, signal: AbortSignal) => Promise<void>,
   onChange: () => void,
 ): Outbox {
   let isFlushing = false
@@ -57,8 +59,16 @@ export function openOutbox(
   let added = 0
   storage.onChange(prefix, onChange)
 
+  /** The message on its way. */
+  let attempt = new AbortController()
+  let attemptedAt = 0
+
   const retryNow = () => {
-    if (timer !== undefined) void flush()
+    if (isFlushing && Date.now() - attemptedAt > slowMilliseconds) {
+      // Sent over a connection that is gone, it would get no answer. The platform stores it once.
+      attempt.abort()
+      void flush()
+    } else if (timer !== undefined) void flush()
   }
   addEventListener('online', retryNow)
   document.addEventListener('visibilitychange', () => {
@@ -92,7 +102,9 @@ export function openOutbox(
       // Another tab may have sent it since, or the visitor may be another.
       if (storage.get(name) === undefined || message.visitor !== visitor()) continue
       try {
-        await send({ ...message, conversationId })
+        attempt = new AbortController()
+        attemptedAt = Date.now()
+        await send({ ...message, conversationId }, attempt.signal)
         remove(message.id)
       } catch (error) {
         if (!isRefusal(error)) return false

@@ -1,3 +1,5 @@
+import { signal, type ReadonlySignal } from '@preact/signals'
+import type { Ask } from './api.ts'
 import type { Payload } from './types.ts'
 
 interface CreatedFile {
@@ -8,22 +10,59 @@ interface CreatedFile {
 }
 
 /** Files that one message field takes at once. */
-export const maxFiles = 8
+const maxFiles = 8
+
+/** A file on its way, or refused with the reason. */
+interface Upload {
+  name: string
+  failure?: string
+}
+
+/** Files of the visitor on their way. Unlike texts, they do not survive the document. */
+export interface Uploads {
+  readonly list: ReadonlySignal<Upload[]>
+  /** Uploads files, and sends each as a message. */
+  attach(files: Iterable<File>): Promise<void>
+}
+
+/**
+ * @param entered resolves with the visitor's conversation
+ * @param send sends a message, if the conversation is the present one
+ */
+export function openUploads(
+  ask: Ask,
+  entered: () => Promise<string>,
+  send: (payload: Payload, conversationId: string) => void,
+): Uploads {
+  const list = signal<Upload[]>([])
+  return {
+    list,
+    async attach(files) {
+      list.value = []
+      const conversationId = await entered()
+      for (const file of [...files].slice(0, maxFiles)) {
+        const others = list.value
+        list.value = [...others, { name: file.name }]
+        try {
+          send(await upload(ask, file, conversationId), conversationId)
+          list.value = others
+        } catch (error) {
+          list.value = [...others, { name: file.name, failure: error instanceof Error ? error.message : '' }]
+        }
+      }
+    },
+  }
+}
 
 const groups = new Set(['image', 'audio', 'video'])
 
 /**
  * Uploads a file of the visitor.
  *
- * @param ask calls an operation of the web chat
  * @returns the message with the file
  * @throws ChatError when the platform refuses it, another error when it is unavailable
  */
-export async function upload(
-  ask: <Answer>(method: 'POST', path: string, body: object) => Promise<Answer>,
-  file: File,
-  conversationId: string,
-): Promise<Payload> {
+async function upload(ask: Ask, file: File, conversationId: string): Promise<Payload> {
   const body = { key: file.name, size: file.size, tags: { conversation: conversationId } }
   const { file: created } = await ask<{ file: CreatedFile }>('POST', 'files', body)
   // The platform's own address by the name under which it has served this frame, the only one that the policy allows.
