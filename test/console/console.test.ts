@@ -335,7 +335,7 @@ test('a bot gets a web chat, whose tab shows each change before it is saved', as
   await preview.getByRole('button', { name: 'Datei anhängen' }).waitFor()
   await field('Types of these files, one per line (default: all)').fill('image/*\napplication/pdf')
   await field('A message beside the bubble invites visitors').check()
-  await field('Message').fill('May I help?')
+  await field('Words of the invitation').fill('May I help?')
   await field('Origins of pages that may show it').fill('https://shop.example')
   // The preview is no visitor, and nobody can write in it.
   expect(await platform.context.db('users').whereNotNull('installation_id')).toEqual([])

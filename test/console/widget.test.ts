@@ -331,6 +331,10 @@ test('scripts in texts, markdown, titles, addresses and appearance are neither r
   ]
   const attacking = `export const hooks = {
     async afterIncomingMessage({ event: { conversationId }, client }) {
+      const person = ${JSON.stringify({ name: attack, pictureUrl: links[0] })}
+      const input = { ...person, user: { id: 'eve', conversationId } }
+      const { output: { userId } } = await client.callAction({ type: 'webchat:getOrCreateUser', input })
+      await client.createMessage({ conversationId, type: 'text', payload: { text: 'from Eve', userId } })
       for (const [type, payload] of ${JSON.stringify(messages)}) await client.createMessage({ conversationId, type, payload })
     }
   }`
@@ -341,6 +345,8 @@ test('scripts in texts, markdown, titles, addresses and appearance are neither r
   await bubble(page).click()
   await say(chat, attack)
   await chat.getByText('the last one').waitFor()
+  expect(await chat.locator('.person').allTextContents()).toEqual([attack])
+  expect(await chat.locator('.turn').textContent()).toBe(`${attack} joined`)
   const addresses = await chat.locator('a').evaluateAll((all) => all.map((one) => one.getAttribute('href')!))
   expect(addresses.filter((address) => !address.startsWith('https://www.openstreetmap.org/'))).toEqual([])
   expect(await chat.locator('script, [onerror], [onload], iframe').count()).toBe(1)

@@ -169,7 +169,7 @@ function Invitation({ draft: { values, set } }: { draft: Draft }): JSX.Element {
       {isOn && (
         <>
           <Line
-            label="Message"
+            label="Words of the invitation"
             placeholder="May I help?"
             value={values.proactiveBubbleMessage}
             onChange={(proactiveBubbleMessage) => set({ proactiveBubbleMessage })}

@@ -52,7 +52,7 @@ export function Preview({ address, draft }: { address: string; draft: WebchatCon
       <header>
         <h2>Preview</h2>
       </header>
-      <iframe ref={frame} src={address} title="Preview of the web chat" tabIndex={-1} inert onLoad={begin} />
+      <iframe ref={frame} src={address} title="Preview of the web chat" inert onLoad={begin} />
       <p class="bubble-row">
         {invites && invitation !== undefined && <span class="invitation">{invitation}</span>}
         <span class="bubble" style={{ background: accent, color: onAccent }}>
