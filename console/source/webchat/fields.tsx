@@ -99,6 +99,9 @@ export function Contacts({ draft }: { draft: Draft }): JSX.Element {
   )
 }
 
+/** Characters that do not fit a line of a phone. */
+const longText = 36
+
 /** The texts of the widget, each with the one that it has otherwise. */
 export function Texts({ draft }: { draft: Draft }): JSX.Element {
   const { locale, texts } = draft.values
@@ -107,15 +110,18 @@ export function Texts({ draft }: { draft: Draft }): JSX.Element {
     <details class="texts">
       <summary>Texts of the widget</summary>
       <p class="quiet">For a language that the widget does not have, or in other words. Names in braces stay.</p>
-      {(Object.keys(usual) as WidgetTextName[]).map((name) => (
-        <Line
-          key={name}
-          label={name}
-          placeholder={usual[name]}
-          value={texts?.[name]}
-          onChange={(changed) => draft.set({ texts: { ...texts, [name]: changed } })}
-        />
-      ))}
+      {(Object.keys(usual) as WidgetTextName[]).map((name) => {
+        const Field = usual[name].length > longText ? Area : Line
+        return (
+          <Field
+            key={name}
+            label={name}
+            placeholder={usual[name]}
+            value={texts?.[name]}
+            onChange={(changed) => draft.set({ texts: { ...texts, [name]: changed } })}
+          />
+        )
+      })}
     </details>
   )
 }
