@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { LineStream } from '#shared/rpc/line-stream.ts'
 
 /** Interval at which a stopping server closes idle connections. */
 const closeIdleMilliseconds = 50
@@ -74,5 +75,24 @@ export class RequestsInFlight {
     const overdue = new AbortController()
     const ended = Promise.allSettled(this.#all).then(() => overdue.abort())
     await Promise.race([ended, pause(abandonedMilliseconds, undefined, { signal: overdue.signal }).catch(() => {})])
+  }
+}
+
+/** The streams that go on until their clients leave. */
+export class EndlessStreams {
+  readonly #all = new Set<LineStream>()
+  #isClosed = false
+
+  /** @param ended resolves when the client has left */
+  add(stream: LineStream, ended: Promise<unknown>): void {
+    if (this.#isClosed) return stream.cancel()
+    this.#all.add(stream)
+    void ended.finally(() => this.#all.delete(stream))
+  }
+
+  /** Ends all; their clients connect to other processes. */
+  close(): void {
+    this.#isClosed = true
+    for (const stream of this.#all) stream.cancel()
   }
 }

@@ -15,7 +15,7 @@ import { readBody } from './body.ts'
 import { routerNetworks } from './client-address.ts'
 import { consolePages } from './console/pages.ts'
 import { allowPages, files } from './files/files.ts'
-import { prepareClose, RequestsInFlight } from './graceful-close.ts'
+import { EndlessStreams, prepareClose, RequestsInFlight } from './graceful-close.ts'
 import { health } from './health.ts'
 import { toHttpError } from './http-error.ts'
 import { openApi } from './openapi.ts'
@@ -37,6 +37,7 @@ interface AppParts {
   rateLimiter: RateLimiter
   overload: Overload
   inFlight: RequestsInFlight
+  endless: EndlessStreams
 }
 
 /** The HTTP entry point: dispatches a request to an operation, and sends its reply as the response. */
@@ -51,7 +52,7 @@ export function createApp(context: Context, parts: AppParts): RequestListener {
     })
 }
 
-function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight }: AppParts): Express {
+function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight, endless }: AppParts): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -86,7 +87,12 @@ function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight 
     const reply = await inFlight.track(dispatch(context, given))
     if (reply.stream) {
       response.status(reply.status).set(reply.headers ?? {})
-      await inFlight.track(sendLines(response, reply.stream))
+      const sent = inFlight.track(sendLines(response, reply.stream))
+      if (reply.stream.isEndless) {
+        overload.leave(response)
+        endless.add(reply.stream, sent)
+      }
+      await sent
     } else if (reply.opensStream) {
       await realtime.open(reply.body as Listening, () => {
         overload.leave(response)
@@ -207,7 +213,8 @@ export async function startServer(context: Context, drainMilliseconds = 0): Prom
   const rateLimiter = openRateLimiter(context)
   const overload = openOverload(context)
   const inFlight = new RequestsInFlight()
-  const parts = { realtime, rateLimiter, overload, inFlight }
+  const endless = new EndlessStreams()
+  const parts = { realtime, rateLimiter, overload, inFlight, endless }
   const handle = scopeRequests(context, createApp(context, parts))
   const server = createServer({ shouldUpgradeCallback: wantsWebSocket, requireHostHeader: false }, handle)
   answerProtocolErrors(server)
@@ -227,6 +234,7 @@ export async function startServer(context: Context, drainMilliseconds = 0): Prom
     port: (server.address() as AddressInfo).port,
     async [Symbol.asyncDispose]() {
       await leave(drainMilliseconds)
+      endless.close()
       await Promise.all([close(), realtime.close(), tunnels.close()])
       await inFlight.settled()
       rateLimiter.close()

@@ -1669,6 +1669,14 @@ export interface GetParticipantOutput {
   participant: User
 }
 
+export type GetPresenceInput = Record<string, never>
+
+export interface GetPresenceOutput {
+  online: number
+  /** Members who take no conversations now. */
+  away: number
+}
+
 export interface GetStateInput {
   type: 'bot' | 'user' | 'conversation' | 'workflow' | 'integration'
   /** The id of the bot, user, conversation, workflow or integration that owns the state. */
@@ -2626,6 +2634,10 @@ export interface Operations {
    * Returns a participant of a conversation.
    */
   getParticipant(input: GetParticipantInput): Promise<GetParticipantOutput>
+  /**
+   * Returns how many members who may answer in the bot’s conversations have their inbox open.
+   */
+  getPresence(input?: GetPresenceInput): Promise<GetPresenceOutput>
   /**
    * Returns a state. Each read of a state with an expiry restarts its expiry period.
    */

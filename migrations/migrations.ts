@@ -44,6 +44,7 @@ import * as notesAndCannedReplies from './066_notes_and_canned_replies.ts'
 import * as inbox from './067_inbox.ts'
 import * as sourcesOfSessions from './068_sources_of_sessions.ts'
 import * as inboxOfMembers from './071_inbox_of_members.ts'
+import * as inboxWebhooks from './072_inbox_webhooks.ts'
 import * as bundles from './074_bundles.ts'
 import * as modelContents from './077_model_contents.ts'
 import * as modelReservations from './078_model_reservations.ts'
@@ -94,6 +95,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '067_inbox': inbox,
   '068_sources_of_sessions': sourcesOfSessions,
   '071_inbox_of_members': inboxOfMembers,
+  '072_inbox_webhooks': inboxWebhooks,
   '074_bundles': bundles,
   '077_model_contents': modelContents,
   '078_model_reservations': modelReservations,

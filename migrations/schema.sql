@@ -39,6 +39,22 @@ AS $function$
         return null;
       end $function$;
 
+CREATE OR REPLACE FUNCTION public.record_handover_news()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into inbox_news (workspace_id, handover_id, type, account_id)
+      select inbox_webhooks.workspace_id, new.id, case
+          when tg_op = 'INSERT' then 'handover_created'
+          when new.ended_at is not null then 'handover_ended'
+          when new.account_id is null then 'handover_released'
+          else 'handover_assigned'
+        end, new.account_id
+      from bots join inbox_webhooks using (workspace_id) where bots.id = new.bot_id;
+      return null;
+    end $function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_external_id()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -513,6 +529,12 @@ CREATE INDEX handovers_of_source ON public.handovers USING btree (source_convers
 
 CREATE INDEX handovers_open ON public.handovers USING btree (bot_id, created_at DESC, id DESC) WHERE (ended_at IS NULL);
 
+CREATE INDEX handovers_open_of_account ON public.handovers USING btree (account_id) WHERE ((ended_at IS NULL) AND (account_id IS NOT NULL));
+
+CREATE TRIGGER record_handover_change AFTER UPDATE OF account_id, ended_at ON public.handovers FOR EACH ROW WHEN (((old.account_id IS DISTINCT FROM new.account_id) OR (old.ended_at IS DISTINCT FROM new.ended_at))) EXECUTE FUNCTION record_handover_news();
+
+CREATE TRIGGER record_new_handover AFTER INSERT ON public.handovers FOR EACH ROW EXECUTE FUNCTION record_handover_news();
+
 create table idempotency_keys (
   id bytea not null,
   fingerprint bytea not null,
@@ -522,6 +544,35 @@ create table idempotency_keys (
 );
 
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (created_at);
+
+create table inbox_news (
+  id bigint not null generated always as identity,
+  workspace_id text not null,
+  handover_id text not null,
+  type text not null,
+  account_id text,
+  message_id text,
+  created_at timestamp(3) with time zone not null default clock_timestamp(),
+  constraint inbox_news_handover_id_fkey FOREIGN KEY (handover_id) REFERENCES handovers(id) ON DELETE CASCADE,
+  constraint inbox_news_message_id_fkey FOREIGN KEY (message_id) REFERENCES messages(id) ON DELETE CASCADE,
+  constraint inbox_news_message_id_key UNIQUE (message_id),
+  constraint inbox_news_pkey PRIMARY KEY (id),
+  constraint inbox_news_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES inbox_webhooks(workspace_id) ON DELETE CASCADE
+);
+
+CREATE INDEX inbox_news_of_handover ON public.inbox_news USING btree (handover_id);
+
+CREATE INDEX inbox_news_of_workspace ON public.inbox_news USING btree (workspace_id, id);
+
+create table inbox_webhooks (
+  workspace_id text not null,
+  url text not null,
+  secret text,
+  failures integer not null default 0,
+  due_at timestamp(3) with time zone not null default now(),
+  constraint inbox_webhooks_pkey PRIMARY KEY (workspace_id),
+  constraint inbox_webhooks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
 
 create table inspections (
   id text not null,

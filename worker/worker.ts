@@ -10,7 +10,7 @@ import { openActivity } from './metrics/activity.ts'
 import { openBundles } from './execution/bundles.ts'
 import { startScheduler } from './periodic/scheduler.ts'
 import { exposeWorkerMetrics, watchOf } from './metrics/metrics.ts'
-import { FairSlots, indexingOf, inspectionsOf, isBot, scriptsOf, tableJobsOf } from './slots/fair-slots.ts'
+import { FairSlots, inboxOf, indexingOf, inspectionsOf, isBot, scriptsOf, tableJobsOf } from './slots/fair-slots.ts'
 import { prepareFetch } from './outbound/fetch.ts'
 import { openMailboxes } from './execution/mailboxes.ts'
 import { openOutbound } from './outbound/open-outbound.ts'
@@ -21,6 +21,7 @@ import { startRetention } from './periodic/retention.ts'
 import { startRegisterTick } from './periodic/register-tick.ts'
 import { openSourceMaps } from './execution/source-maps.ts'
 import { startSweep } from './periodic/sweep.ts'
+import { callInboxWebhook } from './tasks/call-inbox-webhook.ts'
 import { callWebhook } from './tasks/call-webhook.ts'
 import { drainMailbox } from './tasks/drain-mailbox.ts'
 import { embedFile } from './tasks/embed-file.ts'
@@ -124,6 +125,7 @@ async function runInSlot(worker: WorkerContext, slotQueue: SlotQueue, job: AnyJo
 /** The id under which a job shares the slots. */
 function slotsOf(job: Exclude<AnyJob, { name: 'retry' }>): string {
   if (job.name === 'inspection') return inspectionsOf(job.data.workspaceId)
+  if (job.name === 'inbox-webhook') return inboxOf(job.data.mailbox)
   if (job.name === 'script') return scriptsOf(job.data.workspaceId)
   if (job.name === 'table-job' || job.name === 'recompute-rows') return tableJobsOf(job.data.botId)
   return job.name === 'index-file' || job.name === 'embed-file' ? indexingOf(job.data.botId) : job.data.botId
@@ -137,6 +139,8 @@ async function work(worker: WorkerContext, job: AnyJob): Promise<void> {
       return drainMailbox(worker, job.data)
     case 'webhook':
       return callWebhook(worker, job.data.mailbox)
+    case 'inbox-webhook':
+      return callInboxWebhook(worker, job.data.mailbox)
     case 'configure-integration':
       return registerBySchedule(worker, job.data.mailbox)
     case 'retry':

@@ -6,7 +6,9 @@ import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { newId, newWebhookId } from '../ids.ts'
 import { newRegistration } from './registration.ts'
+import { isInbox } from '../models/chat-integration.ts'
 import type { Database } from '../store/database.ts'
+import { hasSessions } from '../store/inbox.ts'
 import { findEvent } from '../store/events.ts'
 import {
   beginUnregistration,
@@ -62,6 +64,7 @@ export async function changeInstallations(
       const { configuration } = change
       if (configuration) await configureInstallation(transaction, config.secret, { ...key, configuration })
     } else if (present.integration_id === null || isUnregistered(present)) {
+      if (isInbox(present)) await assertNoSessions(transaction, present.id)
       await deleteInstallation(transaction, key)
     } else {
       await beginUnregistration(transaction, key)
@@ -86,6 +89,15 @@ export async function finishInstallations(context: Context, postCommitWork: Post
   for (const { id, bot_id: botId, webhook_id: webhookId } of postCommitWork.removed) {
     if (await deleteUnregistered(db, { botId, id })) await installations.changed(webhookId)
   }
+}
+
+/** @throws ApiError `ReferenceConstraint` when people answer through an inbox that is to be removed */
+async function assertNoSessions(transaction: Database, installationId: string): Promise<void> {
+  if (!(await hasSessions(transaction, installationId))) return
+  throw new ApiError(
+    'ReferenceConstraint',
+    'People answer in conversations of the inbox, and a plugin of the bot waits for their end: hand them back first',
+  )
 }
 
 /** Whether nothing is left to unregister, or unregistration has failed before and is not repeated. */

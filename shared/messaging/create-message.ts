@@ -2,6 +2,7 @@ import { publishHint, publishEntry, wakeWorker } from '../signals/after-commit.t
 import type { BotContext } from '../rpc/caller.ts'
 import { ApiError } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { announceCopiedMessage } from './inbox-news.ts'
 import { completeStream } from './message-streams.ts'
 import { isInbox, isWebchat } from '../models/chat-integration.ts'
 import { messageCreated } from '../models/event.ts'
@@ -177,6 +178,7 @@ export async function announceMessage(context: BotContext, row: MessageRow | Sto
 async function publishMessage(context: BotContext, row: MessageRow | StoredOutgoingMessage): Promise<void> {
   const conversationId = row.conversation_id
   const known = row.user_id === context.caller.botId ? undefined : await externalUserIds(context.db, [row.user_id])
+  if (known) await announceCopiedMessage(context, row)
   const message = toMessage(row, { conversationId, userId: known?.get(row.user_id) ?? row.user_id })
   const streamId = row.metadata?.['streamId']
   if (typeof streamId === 'string') await completeStream(context, streamId, message)

@@ -6,6 +6,7 @@ import { inboxAssigned } from '../models/event.ts'
 import { toHandover, type Handover, type HandoverView } from '../models/handover.ts'
 import { publishHandover, publishOutcome, wakeWorker } from '../signals/after-commit.ts'
 import { findAccount } from '../store/accounts.ts'
+import { announceHandover } from './inbox-news.ts'
 import { enter, publishEntrance, type Entrance } from './participants.ts'
 import type { FoundConversation } from '../store/conversations.ts'
 import type { Database } from '../store/database.ts'
@@ -65,11 +66,12 @@ export function noHandover(id: string): ApiError {
   return notFound(`Handover '${id}'`)
 }
 
-/** Notifies of the end of a handover, after the commit: the bot, its web chat, and callers who wait for ignored events. */
+/** Notifies of the end of a handover, after the commit: the bot, its web chat, inboxes, and callers who wait for ignored events. */
 export async function announceEnd(context: Context, { handover, awaitedEvents }: HandoverEnd): Promise<void> {
   const { id, bot_id: botId, conversation_id: conversationId } = handover
   await wakeWorker(context, 'event', conversationId, botId)
   await publishHandover(context, conversationId, id)
+  await announceHandover(context, id, 'ended')
   await Promise.all(awaitedEvents.map((id) => publishOutcome(context, id)))
 }
 

@@ -9,6 +9,7 @@ import { endSession } from '../store/handovers.ts'
 import { findSession, findUsersOf, insertSession } from '../store/inbox.ts'
 import { listInstallations } from '../store/installations.ts'
 import { insertUser } from '../store/users.ts'
+import { announceHandover } from './inbox-news.ts'
 import { invalidInput, noSuchConversation, type ChatAction } from './action-input.ts'
 import { toStoredContent } from './create-message.ts'
 
@@ -84,7 +85,7 @@ async function startHitl(context: BotContext, installationId: string, input: unk
   const { caller } = context
   const { botId } = caller
   const { userId, title, description, hitlSession, messageHistory }: StartInput = input
-  return once(context, input, (db) =>
+  const output = await once(context, input, (db) =>
     db.transaction(async (transaction) => {
       const authors = messageHistory.map(({ source }) => (source.type === 'user' ? source.userId : userId))
       const known = await findUsersOf(transaction, { botId, installationId }, [userId, ...new Set(authors)])
@@ -115,6 +116,9 @@ async function startHitl(context: BotContext, installationId: string, input: unk
       return { conversationId }
     }),
   )
+  const session = await findSession(context.db, { botId, installationId, ...output })
+  if (session) await announceHandover(context, session.id, 'created')
+  return output
 }
 
 interface StartInput {
@@ -141,15 +145,18 @@ async function stopHitl(context: BotContext, installationId: string, input: unkn
   if (!isEnding(input)) throw invalidInput('inbox:stopHitl', isEnding)
   const { botId } = context.caller
   const { conversationId } = input
-  return once(context, input, (db) =>
+  const ended: { id?: string } = await once(context, input, (db) =>
     db.transaction(async (transaction) => {
       const session = await findSession(transaction, { botId, installationId, conversationId })
       if (!session) throw noSuchConversation(conversationId)
       // Repeated, or a member was faster.
       if (session.ended_at === null) await endSession(transaction, { botId, id: session.id })
-      return {}
+      return { id: session.id }
     }),
   )
+  // Calls that an earlier version of the platform has recorded have no id.
+  if (ended.id !== undefined) await announceHandover(context, ended.id, 'ended')
+  return {}
 }
 
 const actions: ReadonlyMap<string, InboxAction> = new Map<string, InboxAction>([

@@ -1,8 +1,12 @@
+import type { Context } from '../context.ts'
+import { isInbox } from '../models/chat-integration.ts'
 import type { TypingSignal } from '../models/signal.ts'
+import type { HandoverRow } from '../models/tables.ts'
 import type { BotContext } from '../rpc/caller.ts'
 import { closedObject, compile } from '../schema.ts'
 import { publishEphemeral } from '../signals/after-commit.ts'
 import { findConversation, type FoundConversation } from '../store/conversations.ts'
+import { findMemberUser } from '../store/handovers.ts'
 import { invalidInput, noSuchConversation, type ChatAction } from './action-input.ts'
 
 const isTyping = compile(
@@ -47,4 +51,30 @@ async function publishTyping(
   if (!conversation || !isOwn(conversation)) throw noSuchConversation(conversationId)
   await publishEphemeral(context, conversationId, signal)
   return {}
+}
+
+/** Clients show for so long that a member types, unless the member's client says it again. */
+const memberMilliseconds = 5000
+
+/**
+ * Shows the listeners of a conversation that the member of its handover types, or has stopped. A conversation of the inbox has
+ * none: its user is in the conversation whose event began it.
+ */
+export async function announceMemberTyping(
+  context: Context,
+  conversation: FoundConversation,
+  handover: Pick<HandoverRow, 'account_id' | 'source_conversation_id'>,
+  isTyping: boolean,
+): Promise<void> {
+  const conversationId = isInbox(conversation) ? handover.source_conversation_id : conversation.id
+  if (conversationId === null) return
+  const { installation_id: installationId } = conversation
+  const userId = isInbox(conversation)
+    ? undefined
+    : await findMemberUser(context.db, installationId, handover.account_id!)
+  const data = { conversationId, ...(userId !== undefined && { userId }) }
+  const signal = isTyping
+    ? ({ type: 'typing_started', data: { ...data, timeout: memberMilliseconds } } as const)
+    : ({ type: 'typing_stopped', data } as const)
+  await publishEphemeral(context, conversationId, signal)
 }

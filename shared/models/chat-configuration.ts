@@ -1,5 +1,14 @@
 import { closedObject, type Infer } from '../schema.ts'
 
+/** The secret of a webhook. */
+export const webhookSecret = {
+  type: 'string',
+  maxLength: 2000,
+  // The value is sent in a header.
+  pattern: '^[\\x21-\\x7e]([\\x20-\\x7e]*[\\x21-\\x7e])?$',
+  description: 'The platform sends this value as the header x-secret-key with each webhook request. Printable ASCII.',
+} as const
+
 const fields = {
   encryptionKey: {
     type: 'string',
@@ -15,13 +24,7 @@ const fields = {
     pattern: '^https?://',
     description: 'URL that receives the signals of all conversations as POST requests.',
   },
-  webhookSecret: {
-    type: 'string',
-    maxLength: 2000,
-    // The value is sent in a header.
-    pattern: '^[\\x21-\\x7e]([\\x20-\\x7e]*[\\x21-\\x7e])?$',
-    description: 'The platform sends this value as the header x-secret-key with each webhook request. Printable ASCII.',
-  },
+  webhookSecret,
   converse: {
     enum: ['secured', 'public'],
     description:

@@ -37,10 +37,13 @@ export type EphemeralSignal =
   | TypingSignal
   | WebchatSignal
 
-/** The bot composes an answer, or has stopped. `timeout`: the milliseconds after which clients take it for stopped. */
+/**
+ * The bot composes an answer, or has stopped; with `userId`, the participant who stands for a member. `timeout`: the
+ * milliseconds after which clients take it for stopped.
+ */
 export type TypingSignal =
-  | { type: 'typing_started'; data: { conversationId: string; timeout?: number } }
-  | { type: 'typing_stopped'; data: { conversationId: string } }
+  | { type: 'typing_started'; data: { conversationId: string; userId?: string; timeout?: number } }
+  | { type: 'typing_stopped'; data: { conversationId: string; userId?: string } }
 
 /** A signal of a bot to the open web chats of a conversation. The Chat API has none of them. */
 export type WebchatSignal =

@@ -385,6 +385,28 @@ export interface CannedReplyRow {
   created_at: Date
 }
 
+/** The URL that is told what happens in the handovers of a workspace. */
+export interface InboxWebhookRow {
+  workspace_id: string
+  url: string
+  /** Encrypted. */
+  secret: string | null
+  failures: number
+  due_at: Date
+}
+
+/** News that wait to be sent to that URL. */
+export interface InboxNewsRow {
+  /** A bigint, which the driver returns as text. */
+  id: string
+  workspace_id: string
+  handover_id: string
+  type: string
+  account_id: string | null
+  message_id: string | null
+  created_at: Date
+}
+
 /** The user of a built-in chat as whom a member answers. */
 export interface MemberUserRow {
   installation_id: string
@@ -814,6 +836,8 @@ declare module 'knex/types/tables.js' {
     handovers: HandoverRow
     handover_notes: HandoverNoteRow
     canned_replies: CannedReplyRow
+    inbox_webhooks: InboxWebhookRow
+    inbox_news: InboxNewsRow
     member_users: MemberUserRow
     member_messages: MemberMessageRow
     states: StateRow

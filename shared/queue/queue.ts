@@ -28,6 +28,8 @@ export interface Jobs {
   'embed-file': BotMailbox
   /** Rows of a table wait for computed values. The mailbox is the table. */
   'recompute-rows': BotMailbox
+  /** News of a workspace's inbox wait for its webhook. The mailbox is the workspace, and takes the place of the bot. */
+  'inbox-webhook': BotMailbox
   /** A delayed wake-up is due: enqueue it. */
   retry: BotMailbox & { name: WakeName }
   /** Code was uploaded: inspect it. */
@@ -55,6 +57,7 @@ export type WakeName =
   | 'table-job'
   | 'embed-file'
   | 'recompute-rows'
+  | 'inbox-webhook'
 
 /** Those of these jobs that do not handle the mailbox's events. They are deduplicated separately. */
 const apart: ReadonlySet<WakeName> = new Set([
@@ -64,6 +67,7 @@ const apart: ReadonlySet<WakeName> = new Set([
   'table-job',
   'embed-file',
   'recompute-rows',
+  'inbox-webhook',
 ])
 
 /** A job as its task receives it. */

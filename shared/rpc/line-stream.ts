@@ -2,8 +2,10 @@
 export interface LineStream<Line = unknown> {
   /** Read once. A reader that stops early leaves the rest to the operation, which may have to record it. */
   lines: AsyncIterable<Line>
-  /** The caller wants no further line. */
+  /** The caller wants no further line, or the process stops. */
   cancel(): void
+  /** It goes on until the caller leaves: the process does not wait for its end. */
+  isEndless?: boolean
 }
 
 /** A stream of lines that are known. */

@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts'
 import type { ChatSignal, EphemeralSignal } from '../models/signal.ts'
 import type { WakeName } from '../queue/queue.ts'
-import { conversationTopic, outcomeTopic } from './signals.ts'
+import type { InboxLine } from '../models/inbox-line.ts'
+import { conversationTopic, inboxTopic, outcomeTopic } from './signals.ts'
 import type { LogEntry } from '../store/conversation-log.ts'
 
 /** The payload of a signal on a conversation's topic. */
@@ -87,6 +88,18 @@ export async function publishOutcome(context: Context, id: string): Promise<void
     await context.signals.publish(outcomeTopic(id), {})
   } catch (error) {
     logUnpublished(context, error, { id }, 'Publishing an outcome failed')
+  }
+}
+
+/**
+ * Publishes a line to the open inboxes of a workspace, after the commit. A failure is logged and not thrown: the lines are
+ * hints, and inboxes read the rows from time to time.
+ */
+export async function publishToInboxes(context: Context, workspaceId: string, line: InboxLine): Promise<void> {
+  try {
+    await context.signals.publish(inboxTopic(workspaceId), line)
+  } catch (error) {
+    logUnpublished(context, error, { workspaceId }, 'Publishing to inboxes failed')
   }
 }
 

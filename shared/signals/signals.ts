@@ -32,6 +32,9 @@ export const conversationTopic = (conversationId: string) => `conversation:${con
 /** The topic on which the completion of awaited work is published. */
 export const outcomeTopic = (id: string) => `outcome:${id}`
 
+/** The topic of the open inboxes of a workspace. */
+export const inboxTopic = (workspaceId: string) => `inbox:${workspaceId}`
+
 /** The topic of the connection that holds a tunnel. */
 export const tunnelTopic = (holder: string) => `tunnel:${holder}`
 

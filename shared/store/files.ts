@@ -123,7 +123,7 @@ export function assertVisitorFileSize(bytes: number, { maxFileBytes, visitors }:
 }
 
 /**
- * Refuses an upsert of the same transaction that lets the files of a visitor, or of all visitors of a web chat, exceed
+ * Refuses an upsert of the same transaction that lets the files of a visitor (without `userId`, none is counted), or of all visitors of a web chat, exceed
  * their quotas. Visitors are strangers: without quotas of their own they could use up those of the bot. The upsert has
  * locked the bot's usage, so concurrent ones wait for its outcome.
  *
@@ -131,7 +131,7 @@ export function assertVisitorFileSize(bytes: number, { maxFileBytes, visitors }:
  */
 export async function assertVisitorQuota(
   transaction: Database,
-  where: { botId: string; installationId: string; userId: string },
+  where: { botId: string; installationId: string; userId: string | null },
   { visitors: { maxFiles, maxBytes } }: VisitorLimits,
 ): Promise<void> {
   const [row] = await query<{ files: string; bytes: string | null }>(

@@ -88,13 +88,17 @@ function select(builder: Parameters<typeof page>[0], search: HandoverSearch): vo
   if (text !== undefined) void builder.whereRaw(hasText, [text, text, text, text, text, text])
 }
 
-/** The names of users are looked up only where the handover itself does not have the text. */
+/**
+ * The names of users are looked up only where the handover itself does not have the text. By `exists`, PostgreSQL would read all
+ * users for each bot.
+ */
 const hasText = `(
   strpos(lower(title), lower(?)) > 0 or strpos(lower(description), lower(?)) > 0
-  or handovers.id = ? or handovers.conversation_id = ? or exists (
-    select from conversations join users on users.id = conversations.owner_id
-    where conversations.id = handovers.conversation_id and (strpos(lower(users.name), lower(?)) > 0 or users.id = ?)
-  )
+  or handovers.id = ? or handovers.conversation_id = ? or coalesce((
+    select strpos(lower(users.name), lower(?)) > 0 or users.id = ?
+    from conversations join users on users.id = conversations.owner_id
+    where conversations.id = handovers.conversation_id
+  ), false)
 )`
 
 /**

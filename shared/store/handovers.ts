@@ -91,9 +91,11 @@ export interface HandoverEnd {
 
 /**
  * SQL for whether a handover is more than begun. The run that begins one of the inbox goes on to prepare the bot for its
- * events, which would otherwise not be copied: members wait for the run's end.
+ * events, which would otherwise not be copied: members wait for the run's end. They do not wait for ever: a run whose code is
+ * suspended, or whose mailbox is stuck, may not end.
  */
-const isPrepared = `not exists (select from events where events.id = handovers.event_id and events.status = 'pending')`
+const isPrepared = `(handovers.created_at < clock_timestamp() - interval '5 minutes'
+  or not exists (select from events where events.id = handovers.event_id and events.status = 'pending'))`
 
 /**
  * Ends a handover, in a transaction, and stores the event by which the bot learns of it. Events that wait came during the
@@ -194,6 +196,54 @@ export async function findHandover(db: Database, botId: string, id: string): Pro
   return row
 }
 
+/** A handover in the inbox of its workspace. */
+export interface HandoverOfInbox {
+  handoverId: string
+  workspaceId: string
+  botId: string
+  conversationId: string
+  /** The member who answers. */
+  accountId: string | null
+}
+
+const ofInbox = `select handovers.id as "handoverId", workspace_id as "workspaceId", bot_id as "botId",
+  conversation_id as "conversationId", account_id as "accountId" from handovers join bots on bots.id = bot_id`
+
+/** A handover with its workspace. */
+export async function findHandoverOfInbox(db: Database, id: string): Promise<HandoverOfInbox | undefined> {
+  const [row] = await query<HandoverOfInbox>(db, `${ofInbox} where handovers.id = :id`, { id })
+  return row
+}
+
+/** The handover in progress of a conversation of the inbox; undefined for other conversations. */
+export async function findSessionInProgress(
+  db: Database,
+  conversationId: string,
+): Promise<HandoverOfInbox | undefined> {
+  const [row] = await query<HandoverOfInbox>(
+    db,
+    `${ofInbox} where conversation_id = :conversationId and ended_at is null and requested_by = 'integration'`,
+    { conversationId },
+  )
+  return row
+}
+
+/**
+ * The handovers in progress in which people answer for a conversation: its own, and those of the inbox that began with one of
+ * its events.
+ */
+export async function findAnsweringHandovers(db: Database, conversationId: string): Promise<HandoverOfInbox[]> {
+  return query(
+    db,
+    `${ofInbox} where ended_at is null and handovers.id in (
+       select id from handovers where conversation_id = :conversationId and ended_at is null
+       union all
+       select id from handovers where source_conversation_id = :conversationId and ended_at is null
+     ) limit 10`,
+    { conversationId },
+  )
+}
+
 /** Locks a handover until the transaction ends. @returns whether the bot has it */
 export async function lockHandover(transaction: Database, botId: string, id: string): Promise<boolean> {
   return (await transaction('handovers').where({ bot_id: botId, id }).forNoKeyUpdate().first('id')) !== undefined
@@ -267,6 +317,18 @@ export async function insertMemberMessage(
      on conflict (handover_id, account_id) do update set read_at = greatest(present.read_at, excluded.read_at)`,
     row,
   )
+}
+
+/** The user as whom a member writes in the conversations of an installation; undefined before the first message there. */
+export async function findMemberUser(
+  db: Database,
+  installationId: string,
+  accountId: string,
+): Promise<string | undefined> {
+  const row = await db('member_users')
+    .where({ installation_id: installationId, account_id: accountId })
+    .first('user_id')
+  return row?.user_id
 }
 
 /** Makes the handovers pending that an account answers in bots of a workspace, or in all bots. */

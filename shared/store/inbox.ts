@@ -1,3 +1,4 @@
+import { inboxStopped } from '../models/event.ts'
 import type { HandoverRow, MessageRow } from '../models/tables.ts'
 import { query, type Database } from './database.ts'
 import { messageBatch, messageInsert } from './insert-rows.ts'
@@ -111,4 +112,22 @@ export async function findSession(
     where,
   )
   return row
+}
+
+/**
+ * Whether an installation of the inbox has a session in progress, or one of whose end the bot has not learnt: a plugin of the bot
+ * would take it to be in progress for ever.
+ */
+export async function hasSessions(db: Database, installationId: string): Promise<boolean> {
+  const [row] = await query<{ has: boolean }>(
+    db,
+    `select exists (
+       select from conversations join handovers on handovers.conversation_id = conversations.id
+       where installation_id = :installationId and (ended_at is null or exists (
+         select from events where events.mailbox = conversations.id and type = '${inboxStopped}' and status = 'pending'
+       ))
+     ) as has`,
+    { installationId },
+  )
+  return row!.has
 }

@@ -39,8 +39,9 @@ export function sendRequest(
     outgoing.on('error', (error) => end(response ? undefined : `no answer: ${error.message}`))
     outgoing.on('response', (incoming) => {
       response = incoming.setEncoding('utf8')
-      // A stream does not end; its beginning counts as the answer.
-      if (incoming.headers['content-type']?.startsWith('text/event-stream')) {
+      // A stream does not end; its beginning counts as the answer. Lines that answer a GET are those of an inbox.
+      const contentType = incoming.headers['content-type'] ?? ''
+      if (contentType.startsWith('text/event-stream') || (method === 'GET' && contentType.includes('ndjson'))) {
         end()
         return void outgoing.destroy()
       }

@@ -11,6 +11,7 @@ import type { Database } from '#shared/store/database.ts'
 import type { Due } from '#shared/store/scheduled-events.ts'
 import { announceEnd } from '#shared/messaging/handovers.ts'
 import { dueHandovers, endHandover } from '#shared/store/handovers.ts'
+import { claimDueWebhooks } from '#shared/store/inbox-webhooks.ts'
 import { deleteSilently, expiredStates, expireState } from '#shared/store/expired-states.ts'
 import { dueRecurringEvents, fireRecurringEvent } from '#shared/store/recurring-events.ts'
 import { dueEvents, endScheduledEvent, lockScheduledEvent, putIntoMailbox } from '#shared/store/scheduled-events.ts'
@@ -18,12 +19,12 @@ import type { EventRow, HandoverRow, RecurringEventRow, StateRow, WorkflowRow } 
 import { dueWorkflows } from '#shared/store/workflows.ts'
 import { timeOutWorkflow } from '#shared/messaging/workflow-updates.ts'
 import { isRefusal } from '#shared/queue/backlog-limit.ts'
+import { leaseMilliseconds } from '../tasks/call-inbox-webhook.ts'
 import { repeatedly } from './repeatedly.ts'
 
 /**
- * Runs due work: scheduled events and messages, recurring events, expired states, overdue workflows and
- * handovers. Rows hold the
- * times, and every worker looks for due rows. Two workers may find the same row; each acts in one statement or
+ * Runs due work: scheduled events and messages, recurring events, expired states, overdue workflows and handovers, and news
+ * for the webhooks of inboxes. Rows hold the times, and every worker looks for due rows. Two workers may find the same row; each acts in one statement or
  * transaction that takes effect only while the row is still due, so it takes effect once.
  *
  * A row that becomes an event counts toward the bot's backlog limit. At the limit it stays due until a later look:
@@ -55,6 +56,7 @@ export async function look(context: Context): Promise<void> {
   await each(context, 'expired states', expiredStates, expire)
   await each(context, 'overdue workflows', dueWorkflows, timeOut)
   await each(context, 'overdue handovers', dueHandovers, expireHandover)
+  await attempt(context, 'webhooks of inboxes', () => wakeForNews(context))
 }
 
 async function each<Row extends { bot_id: string }>(
@@ -170,6 +172,11 @@ async function timeOut(context: Context, { bot_id: botId, id }: WorkflowRow): Pr
     db.transaction((transaction) => timeOutWorkflow(transaction, botId, id)),
   )
   for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox, botId)
+}
+
+/** News are rows that the transactions of their changes write; no request wakes a worker for them. */
+async function wakeForNews({ db, queue }: Context): Promise<void> {
+  for (const id of await claimDueWebhooks(db, leaseMilliseconds)) await queue.wake('inbox-webhook', id, id)
 }
 
 async function expireHandover(context: Context, { bot_id: botId, id }: HandoverRow): Promise<void> {

@@ -4,6 +4,7 @@ const inspections = 'inspections/'
 const indexing = 'indexing/'
 const tableJobs = 'table-jobs/'
 const scripts = 'scripts/'
+const inboxes = 'inboxes/'
 
 /**
  * The id under which all inspections of a workspace's code share the slots, as one bot does. A past inspection does not
@@ -28,9 +29,14 @@ export function scriptsOf(workspaceId: string): string {
   return scripts + workspaceId
 }
 
+/** The id under which the webhook of a workspace's inbox shares the slots. */
+export function inboxOf(workspaceId: string): string {
+  return inboxes + workspaceId
+}
+
 /** Whether an id is a bot's, and not that of other work of a bot or a workspace. */
 export function isBot(id: string): boolean {
-  return ![inspections, indexing, tableJobs, scripts].some((others) => id.startsWith(others))
+  return ![inspections, indexing, tableJobs, scripts, inboxes].some((others) => id.startsWith(others))
 }
 
 /** How long a bot counts as wanting slots after it has taken one. */

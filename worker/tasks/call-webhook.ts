@@ -12,15 +12,8 @@ import {
   type WebhookCursor,
 } from '#shared/store/webhook-cursors.ts'
 import type { WorkerContext } from '../context.ts'
+import { postToWebhook, webhookAttempts, webhookBackOff, type WebhookAddress } from '../outbound/post-to-webhook.ts'
 import type { Installation } from '#shared/models/tables.ts'
-
-/** Attempts for an entry: about 9 minutes, with the waits between them. */
-const attempts = 10
-/** The wait after the first failure; each further one is twice the one before. */
-const backOffMilliseconds = 1000
-const timeoutMilliseconds = 10_000
-/** Only the status of the answer is used. */
-const maxResponseBytes = 64 * 1024
 
 /**
  * Sends the waiting entries of a conversation's log to its webhook, in order, and retries each until the receiver
@@ -38,9 +31,10 @@ export async function callWebhook(worker: WorkerContext, conversationId: string)
   const page = await readLog(db, { botId: cursor.bot_id, conversationId }, cursor.delivered, cursor.latest)
   let { failures } = cursor
   for (const entry of page.entries) {
-    const problem = await send(worker, webhook, entry, cursor.foreign_id ?? conversationId)
-    if (problem && failures + 1 < attempts) {
-      const delay = backOffMilliseconds * 2 ** failures
+    const signal = toListener(entry.signal, cursor.foreign_id ?? conversationId)
+    const problem = await postToWebhook(worker, webhook, signal)
+    if (problem && failures + 1 < webhookAttempts) {
+      const delay = webhookBackOff(failures)
       await postponeWebhook(db, conversationId, delay)
       return queue.wakeLater('webhook', conversationId, cursor.bot_id, delay)
     }
@@ -53,47 +47,13 @@ export async function callWebhook(worker: WorkerContext, conversationId: string)
   if (page.until < cursor.latest) await queue.wake('webhook', conversationId, cursor.bot_id)
 }
 
-interface Webhook {
-  botId: string
-  url: string
-  secret: string | undefined
-}
-
 /** The address gets a trailing slash: published receivers expect it. */
-function toWebhook(installation: Installation): Webhook | undefined {
+function toWebhook(installation: Installation): WebhookAddress | undefined {
   const { webhookUrl, webhookSecret } = chatConfigurationOf(installation)
   if (!webhookUrl) return undefined
   const url = new URL(webhookUrl)
   if (!url.pathname.endsWith('/')) url.pathname += '/'
-  return { botId: installation.bot_id, url: url.href, secret: webhookSecret }
-}
-
-/** @returns the reason why the receiver did not accept the entry; undefined when it did */
-async function send(
-  { outbound, log }: WorkerContext,
-  { botId, url, secret }: Webhook,
-  { signal }: ReadEntry,
-  externalConversationId: string,
-): Promise<string | undefined> {
-  try {
-    using response = await outbound.request({
-      tenant: botId,
-      method: 'POST',
-      url,
-      headers: { 'content-type': 'application/json', ...(secret && { 'x-secret-key': secret }) },
-      body: JSON.stringify(toListener(signal, externalConversationId)),
-      // Naming the host with its port permits any port.
-      allow: [new URL(url).host],
-      // A redirect would turn the POST into a GET without the entry.
-      maxRedirects: 0,
-      timeoutMilliseconds,
-      maxResponseBytes: maxResponseBytes,
-    })
-    return response.status < 300 ? undefined : `it answered with ${response.status}`
-  } catch (error) {
-    log.debug({ err: error }, 'Calling a webhook failed')
-    return error instanceof Error ? error.message : String(error)
-  }
+  return { tenant: installation.bot_id, url: url.href, secret: webhookSecret }
 }
 
 async function abandon(
@@ -106,6 +66,6 @@ async function abandon(
     botId: cursor.bot_id,
     conversationId: cursor.conversation_id,
     level: 'error',
-    message: `Delivering ${signal.type} to the webhook failed after ${attempts} attempts: ${problem}`,
+    message: `Delivering ${signal.type} to the webhook failed after ${webhookAttempts} attempts: ${problem}`,
   })
 }

@@ -2,9 +2,11 @@ import { publishOutcome, wakeWorker } from '#shared/signals/after-commit.ts'
 import { isUnstorable } from '#shared/errors.ts'
 import { isConverse } from '#shared/models/converse.ts'
 import { actionTriggered, messageCreated, register, unregister, webhookReceived } from '#shared/models/event.ts'
+import { announceUserMessage } from '#shared/messaging/inbox-news.ts'
 import { InterruptedError } from '#shared/queue/queue.ts'
 import { registrationEnded } from '#shared/integrations/registration.ts'
 import { retryEvent, type EventCompletion } from '#shared/store/complete-events.ts'
+import { recordMessageNews } from '#shared/store/inbox-webhooks.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import { deleteBody } from '#shared/store/webhook-bodies.ts'
 import type { Activity } from '../metrics/activity.ts'
@@ -62,12 +64,23 @@ async function handle(worker: WorkerContext, event: ClaimedEvent): Promise<'go o
       countEvent(worker, event, 'interrupted', recorder.now)
       throw new InterruptedError(`The run of event ${event.id} was interrupted: ${handled.reason}`)
     case 'ignored':
+      await recordNews(worker, event)
       await end(worker, event, { status: 'ignored', states: [], logs: handled.logs }, recorder)
+      if (event.handover_id !== null && event.type === messageCreated)
+        await announceUserMessage(worker, event.handover_id)
       return 'go on'
     case 'failed':
       return fail(worker, event, handled, recorder)
     case 'done':
       return finish(worker, event, handled, recorder)
+  }
+}
+
+/** Before the end of the event: a worker that takes it over after a crash records the same message once. */
+async function recordNews({ db }: WorkerContext, event: ClaimedEvent): Promise<void> {
+  const { handover_id: handoverId, message_id: messageId, type } = event
+  if (handoverId !== null && messageId !== null && type === messageCreated) {
+    await recordMessageNews(db, { handoverId, messageId })
   }
 }
 

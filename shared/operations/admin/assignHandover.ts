@@ -6,6 +6,7 @@ import {
   handoverConflict,
   noHandover,
 } from '../../messaging/handovers.ts'
+import { announceHandover } from '../../messaging/inbox-news.ts'
 import { handover } from '../../models/handover.ts'
 import { operation } from '../../rpc/operation.ts'
 import { publishHandover } from '../../signals/after-commit.ts'
@@ -41,14 +42,17 @@ export const assignHandover = operation({
       await lockConversation(transaction, botId, conversationId)
       const current = await findHandover(transaction, botId, id)
       // A repeated request: the bot of an inbox has the event already.
-      if (memberId !== null && current?.account_id === memberId && current.ended_at === null) return undefined
+      if (memberId !== null && current?.account_id === memberId && current.ended_at === null) return 'unchanged'
       if (!(await assignInStore(transaction, { botId, id }, { accountId: memberId }))) {
         throw handoverConflict(found)
       }
       if (memberId === null) return undefined
       return beginAnswering(transaction, await findBotConversation(transaction, botId, conversationId), memberId)
     })
-    if (entrance) await announceEntrance(context, entrance)
+    if (entrance !== 'unchanged') {
+      if (entrance) await announceEntrance(context, entrance)
+      await announceHandover(context, id, memberId === null ? 'released' : 'assigned')
+    }
     const assigned = await describeHandover(context, botId, id)
     await publishHandover(context, assigned.conversationId, id)
     return { handover: assigned }

@@ -9,7 +9,9 @@ import {
   handoverConflict,
   type MemberEntrance,
 } from '../../messaging/handovers.ts'
+import { announceHandover } from '../../messaging/inbox-news.ts'
 import { handover, type HandoverView } from '../../models/handover.ts'
+import type { HandoverChange } from '../../models/inbox-line.ts'
 import { operation } from '../../rpc/operation.ts'
 import { publishHandover } from '../../signals/after-commit.ts'
 import { assignHandover, findHandover } from '../../store/handovers.ts'
@@ -36,7 +38,7 @@ export const takeOverConversation = operation({
     const { accountId, workspaceId } = caller
     await findOwnBot(context, botId)
     if (!(await maySee(context, { botId, conversationId }))) throw noConversation(conversationId)
-    const taken = await db.transaction(async (transaction): Promise<{ id: string; entrance: MemberEntrance }> => {
+    const taken = await db.transaction(async (transaction): Promise<Taken> => {
       await lockAnswering(transaction, workspaceId, accountId)
       const conversation = await findBotConversation(transaction, botId, conversationId)
       const given = { botId, conversationId, requestedBy: 'member', accountId } as const
@@ -49,13 +51,22 @@ export const takeOverConversation = operation({
         if (current?.account_id !== accountId) throw takenBy(current)
         return { id, entrance: await enterAsMember(transaction, conversation, accountId) }
       }
-      return { id, entrance: await beginAnswering(transaction, conversation, accountId) }
+      const change = isNew ? 'created' : 'assigned'
+      return { id, change, entrance: await beginAnswering(transaction, conversation, accountId) }
     })
     await announceEntrance(context, taken.entrance)
     await publishHandover(context, conversationId, taken.id)
+    if (taken.change) await announceHandover(context, taken.id, taken.change)
     return { handover: await describeHandover(context, botId, taken.id) }
   },
 })
+
+interface Taken {
+  id: string
+  entrance: MemberEntrance
+  /** Absent when the caller had it before. */
+  change?: HandoverChange
+}
 
 export function takenBy(current: HandoverView | undefined): ApiError {
   const name = current?.account_name

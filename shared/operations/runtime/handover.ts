@@ -1,6 +1,7 @@
 import { once } from '../../rpc/journal.ts'
 import { closedObject } from '../../schema.ts'
 import { beginOrJoin, describeHandover } from '../../messaging/handovers.ts'
+import { announceHandover } from '../../messaging/inbox-news.ts'
 import {
   handover as handoverSchema,
   handoverDescription,
@@ -41,7 +42,7 @@ export const handover = operation({
   async handle(context, input) {
     const { caller } = context
     const { conversationId } = input
-    const { id } = await once(context, input, (db) =>
+    const { id, isNew } = await once(context, input, (db) =>
       db.transaction(async (transaction) => {
         const { botId } = caller
         const isVisible = await findScopedConversation(transaction, caller, conversationId)
@@ -53,6 +54,7 @@ export const handover = operation({
         return begun
       }),
     )
+    if (isNew) await announceHandover(context, id, 'created')
     return { handover: await describeHandover(context, caller.botId, id) }
   },
 })

@@ -4,7 +4,9 @@ import { isForMembers } from '#shared/rpc/caller.ts'
 import { insertMember } from '#shared/store/accounts.ts'
 import { createChatUser } from '../../support/chat-client.ts'
 import { createMember } from '../../support/members.ts'
-import { replies } from '../../support/outcomes.ts'
+import { openEntryPoints } from '../../support/entry-points.ts'
+import { listen } from '../../support/event-stream.ts'
+import { endedEvents, replies } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 
 let platform: Platform
@@ -82,29 +84,40 @@ test('an agent is refused all other operations of a workspace, and may not act a
     if (!isForMembers(access) && access !== 'bot' && access !== 'program') continue
     const target = path.replace('{botId}', botId).replaceAll(/\{\w+\*?\}/g, 'none')
     const body = method === 'GET' || method === 'DELETE' ? undefined : {}
-    const { status } = await platform.ask(method, target, body, { ...agent, 'x-bot-id': botId })
+    const headers = { ...agent, 'x-bot-id': botId, 'content-type': 'application/json' }
+    const abort = new AbortController()
+    const given = { method, headers, signal: abort.signal, ...(body && { body: JSON.stringify(body) }) }
+    const { status } = await fetch(`${platform.url}${target}`, given)
+    // One of the answers is a stream without an end.
+    abort.abort()
     if (status !== 403) permitted.push(name)
   }
   expect(permitted.toSorted()).toEqual([
     'assignHandover',
     'createCannedReply',
+    'createConversationFile',
     'createHandoverNote',
     'deleteCannedReply',
     'deleteHandoverNote',
+    'followInbox',
     'getBotConversation',
     'getWorkspace',
     'getWorkspaceMember',
+    'leaveInbox',
     'listBotConversationMessages',
     'listCannedReplies',
     'listHandoverNotes',
     'listHandovers',
+    'listPresence',
     'listWorkspaceHandovers',
     'listWorkspaceMembers',
     'markHandoverRead',
     'replyInConversation',
     'resolveHandover',
     'takeOverConversation',
+    'typeInConversation',
     'updateCannedReply',
+    'updatePresence',
   ])
 })
 
@@ -184,4 +197,168 @@ test('canned replies have unique shortcuts, and are those of one workspace', asy
   expect(listed.body.cannedReplies).toEqual([{ ...bye, text: 'Goodbye' }, hello])
   expect((await platform.ask('DELETE', path, undefined, stranger)).status).toBe(404)
   expect((await platform.ask('DELETE', path, undefined, ada)).status).toBe(200)
+})
+
+test('colleagues and bots see who is online, and who is away, until the heartbeat is too old', async () => {
+  const { entryPoints } = await openEntryPoints(platform)
+  const { db } = platform.context
+  const ada = await createMember(platform, 'agent', platform.workspaceId)
+  const [viewer, id] = [await createMember(platform, 'viewer', platform.workspaceId), await accountOf(ada)]
+  const mine = async () => {
+    const { members } = (await platform.ask('GET', '/v1/admin/presence', undefined, ada)).body
+    return (members as { id: string; status: string }[]).find((member) => member.id === id)
+  }
+  const beat = (as: Headers, body: object) => platform.ask('PUT', '/v1/admin/presence', body, as)
+  const counts = async () => (await entryPoints.overHttp('GET', '/v1/chat/presence')).body as object
+  await db('member_presences').delete()
+  expect(await mine()).toMatchObject({ status: 'offline', openHandovers: 0 })
+  expect(await counts()).toEqual({ online: 0, away: 0 })
+  expect((await beat(viewer, {})).status).toBe(403)
+  expect((await beat(ada, {})).body.presence).toMatchObject({ status: 'online' })
+  expect(await counts()).toEqual({ online: 1, away: 0 })
+  expect((await entryPoints.fromSandbox('GET', '/v1/chat/presence')).body).toEqual({ online: 1, away: 0 })
+  await beat(ada, { away: true })
+  expect((await beat(ada, {})).body.presence).toMatchObject({ status: 'away' })
+  expect([await mine(), await counts()]).toMatchObject([{ status: 'away' }, { online: 0, away: 1 }])
+  await db('member_presences').update({ present_until: new Date() })
+  expect([await mine(), await counts()]).toMatchObject([{ status: 'offline' }, { online: 0, away: 0 }])
+  await beat(ada, { away: false })
+  expect(await mine()).toMatchObject({ status: 'online' })
+  await platform.ask('DELETE', '/v1/admin/presence', undefined, ada)
+  expect(await mine()).toMatchObject({ status: 'offline' })
+  await beat(ada, {})
+  const stranger = await createMember(platform, 'owner')
+  const { members } = (await platform.ask('GET', '/v1/admin/presence', undefined, stranger)).body
+  expect(members).toHaveLength(1)
+  await platform.ask('PUT', `/v1/admin/workspace-members/${id}`, { role: 'viewer' })
+  expect(await counts()).toEqual({ online: 0, away: 0 })
+})
+
+/** The lines of a member's inbox, as they come. */
+async function follow(member: Headers) {
+  const abort = new AbortController()
+  const url = `${platform.url}/v1/admin/handovers/follow`
+  const response = await fetch(url, { headers: member, signal: abort.signal })
+  let text = ''
+  const read = async () => {
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) text += chunk
+  }
+  const ended = read().catch(() => {})
+  const lines = () =>
+    text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as { type: string; conversationId?: string })
+  return { status: response.status, lines, ended, close: () => (abort.abort(), ended) }
+}
+
+test('an open inbox is told of handovers, messages, typing and presence, and of no other workspace', async () => {
+  const bot = await platform.createBot('export const hooks = {}')
+  const user = await createChatUser(bot.chatUrl)
+  const conversationId = await user.createConversation()
+  const [ada, stranger] = [
+    await createMember(platform, 'agent', platform.workspaceId),
+    await createMember(platform, 'agent'),
+  ]
+  const memberId = await accountOf(ada)
+  const [mine, theirs] = [await follow(ada), await follow(stranger)]
+  await expect.poll(mine.lines, { timeout: 10_000 }).toEqual([{ type: 'ready' }])
+  const here = `/v1/admin/bots/${bot.id}/conversations/${conversationId}`
+  const typing = `/conversations/${conversationId}/typing`
+  // Without a handover, nobody is told.
+  expect((await user.ask('POST', typing, {})).status).toBe(200)
+  const begun = await platform.ask(
+    'POST',
+    `/v1/chat/conversations/${conversationId}/handover`,
+    {},
+    { 'x-bot-id': bot.id },
+  )
+  const { id: handoverId } = begun.body.handover
+  const subject = { botId: bot.id, conversationId, handoverId }
+  await platform.ask('POST', `${here}/handover`, {}, ada)
+  await user.ask('POST', typing, {})
+  await user.send(conversationId, 'hello')
+  await endedEvents(platform, bot.id, 1)
+  await platform.ask('PUT', '/v1/admin/presence', {}, ada)
+  await platform.ask('PUT', '/v1/admin/presence', {}, ada)
+  await platform.ask('PUT', `/v1/admin/bots/${bot.id}/handovers/${handoverId}/member`, { memberId: null }, ada)
+  await platform.ask('POST', `/v1/admin/bots/${bot.id}/handovers/${handoverId}/resolve`, {}, ada)
+  const ofBot = () =>
+    mine.lines().filter(({ conversationId: id, type }) => id === conversationId || type === 'presence')
+  await expect.poll(ofBot, { timeout: 10_000 }).toHaveLength(7)
+  expect(ofBot()).toEqual(
+    expect.arrayContaining([
+      { type: 'handover', change: 'created', ...subject },
+      { type: 'handover', change: 'assigned', memberId, ...subject },
+      { type: 'typing', isTyping: true, memberId, ...subject },
+      { type: 'message', memberId, ...subject },
+      { type: 'presence', memberId },
+      { type: 'handover', change: 'released', ...subject },
+      { type: 'handover', change: 'ended', ...subject },
+    ]),
+  )
+  expect(theirs.lines()).toEqual([{ type: 'ready' }])
+  const outsider = await createChatUser(bot.chatUrl)
+  expect((await outsider.ask('POST', typing, {})).status).toBe(403)
+  await Promise.all([mine.close(), theirs.close()])
+})
+
+test('a member has few streams of the inbox open at once', async () => {
+  const ada = await createMember(platform, 'agent', platform.workspaceId)
+  const streams = await Promise.all(Array.from({ length: 11 }, () => follow(ada)))
+  expect(streams.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([...Array<number>(10).fill(200), 429])
+  await Promise.all(streams.map((stream) => stream.close()))
+  const status = async () => {
+    const stream = await follow(ada)
+    await stream.close()
+    return stream.status
+  }
+  await expect.poll(status, { timeout: 10_000 }).toBe(200)
+})
+
+test('the member who answers types and sends files, and no other member does', async () => {
+  const bot = await platform.createBot('export const hooks = {}')
+  const user = await createChatUser(bot.chatUrl)
+  const conversationId = await user.createConversation()
+  const [ada, eve] = await Promise.all([1, 2].map(() => createMember(platform, 'agent', platform.workspaceId)))
+  const here = `/v1/admin/bots/${bot.id}/conversations/${conversationId}`
+  const type = (as: Headers, body = {}) => platform.ask('POST', `${here}/typing`, body, as)
+  const create = (as: Headers, file = { key: 'invoice.pdf', size: 5 }) =>
+    platform.ask('POST', `${here}/files`, file, as)
+  expect([(await type(ada!)).status, (await create(ada!)).status]).toEqual([404, 404])
+  await platform.ask('POST', `/v1/chat/conversations/${conversationId}/handover`, {}, { 'x-bot-id': bot.id })
+  await platform.ask('POST', `${here}/handover`, {}, ada)
+  expect([(await type(eve!)).status, (await create(eve!)).status]).toEqual([409, 409])
+
+  const stream = await listen(bot.chatUrl, user.key, conversationId)
+  expect((await type(ada!)).status).toBe(200)
+  await type(ada!, { isTyping: false })
+  const typed = () => stream.frames().filter((frame) => frame.type.startsWith('typing'))
+  await expect.poll(typed, { timeout: 10_000 }).toHaveLength(2)
+  const { userId } = typed()[0]!.data as { userId: string }
+  expect(typed()).toEqual([
+    { type: 'typing_started', data: { conversationId, userId, timeout: 5000 } },
+    { type: 'typing_stopped', data: { conversationId, userId } },
+  ])
+  await stream.close()
+
+  const { status, body } = await create(ada!)
+  expect(status).toBe(201)
+  const { file } = body
+  expect(file).toMatchObject({ key: 'invoice.pdf', contentType: 'application/pdf' })
+  const put = (content: string) => fetch(file.uploadUrl as string, { method: 'PUT', body: content })
+  expect((await put('longer than said')).status).toBe(403)
+  const again = (await create(ada!)).body.file
+  expect((await fetch(again.uploadUrl as string, { method: 'PUT', body: '%PDF-' })).status).toBe(200)
+  const payload = { type: 'file', fileUrl: again.url, title: again.key }
+  expect((await platform.ask('POST', `${here}/messages`, { type: 'file', payload }, ada)).status).toBe(201)
+  const served = await fetch(again.url as string)
+  expect([served.status, await served.text()]).toEqual([200, '%PDF-'])
+  expect(served.headers.get('content-security-policy')).toContain('sandbox')
+  expect(served.headers.get('content-disposition')).toMatch(/^attachment/)
+  const [row] = await platform.context.db('files').where({ id: again.id })
+  expect(row).toMatchObject({ owner_type: 'user', user_id: userId, index: false })
+  const days = (new Date(again.expiresAt as string).getTime() - Date.now()) / (24 * 3600 * 1000)
+  expect(Math.round(days)).toBe(30)
+  expect((await create(ada!, { key: 'large.bin', size: 2 ** 40 })).status).toBe(403)
 })

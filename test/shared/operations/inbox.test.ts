@@ -179,8 +179,29 @@ test('a session begins once although the run that begins it fails, and members w
     const { status, body } = await scene.asMember(ada, 'POST', path)
     expect({ status, message: body.message }).toEqual({ status: 409, message: expect.stringContaining('try again') })
   }
-  await db('events').where(ofRun).update({ status: 'processed' })
+  // A run that does not end keeps nobody waiting for ever.
+  await db('handovers')
+    .where({ id })
+    .update({ created_at: new Date(Date.now() - 301_000) })
   expect((await scene.asMember(ada, 'POST', `/conversations/${conversationId}/handover`)).status).toBe(200)
+  await db('events').where(ofRun).update({ status: 'processed' })
+  expect((await scene.asMember(ada, 'POST', `/handovers/${id}/resolve`)).status).toBe(200)
+})
+
+test('the inbox of a bot is not removed while people answer through it', async () => {
+  const scene = await open()
+  const { bot } = scene
+  const session = await begin(scene)
+  const remove = () => platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { integrations: { inbox: null } })
+  expect((await remove()).body).toMatchObject({
+    type: 'ReferenceConstraint',
+    message: expect.stringContaining('hand them back'),
+  })
+  const ada = await createMember(platform, 'developer', platform.workspaceId)
+  expect((await scene.asMember(ada, 'POST', `/handovers/${session.id}/resolve`)).status).toBe(200)
+  await heard(scene, ['inbox:hitlStopped undefined'])
+  await expect.poll(async () => (await remove()).status, { timeout: 20_000 }).toBe(200)
+  expect(await scene.sessions()).toEqual([])
 })
 
 test('the bot ends a session without an event, also twice', async () => {

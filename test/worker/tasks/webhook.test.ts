@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { expect, test } from 'vitest'
 import { createChatUser } from '../../support/chat-client.ts'
 import { listen } from '../../support/event-stream.ts'
+import { createMember } from '../../support/members.ts'
 import { backEnds, openPlatform, type BackEnd, type Platform } from '../../support/platform.ts'
 import { openReceiver, type Received, type Receiver } from '../../support/receiver.ts'
 
@@ -97,6 +98,68 @@ test('an entry whose announcement was lost is delivered nevertheless', async () 
     .toEqual(['hello', 're: hello'])
 })
 
+test('the webhook of an inbox is told of each change of a handover, in order, and once what it accepts', async () => {
+  let refusals = 0
+  const answer = ({ body }: Received) => (body.includes('handover_assigned') && refusals++ < 2 ? 503 : 204)
+  await using receiver = await openReceiver(answer)
+  await using platform = await open(receiver)
+  const bot = await platform.createBot('export const hooks = {}')
+  const alice = await createChatUser(bot.chatUrl)
+  const conversationId = await alice.createConversation()
+  const here = `/v1/admin/bots/${bot.id}/conversations/${conversationId}`
+  const developer = await createMember(platform, 'developer', platform.workspaceId)
+  const webhook = { url: `${receiver.url}/inbox`, secret: 'a secret' }
+  const path = '/v1/admin/inbox-webhook'
+  expect((await platform.ask('PUT', path, webhook, developer)).status).toBe(403)
+  expect((await platform.ask('PUT', path, { url: 'http://user@example.com/' })).status).toBe(400)
+  expect((await platform.ask('PUT', path, webhook)).status).toBe(200)
+  const stored = await platform.context.db('inbox_webhooks').pluck('secret')
+  expect(JSON.stringify([stored, (await platform.ask('GET', path)).body])).not.toContain('a secret')
+
+  await platform.ask(
+    'POST',
+    `/v1/chat/conversations/${conversationId}/handover`,
+    { title: 'Refund' },
+    { 'x-bot-id': bot.id },
+  )
+  const { handover } = (await platform.ask('POST', `${here}/handover`, {})).body
+  const { id } = (await alice.send(conversationId, 'hello')).body.message
+  const ofHandover = `/v1/admin/bots/${bot.id}/handovers/${handover.id}`
+  // News are in the order of their transactions, and that of a message is the worker's.
+  await expect.poll(() => told(receiver).some(({ type }) => type === 'message_created'), { timeout: 30_000 }).toBe(true)
+  await platform.ask('PUT', `${ofHandover}/member`, { memberId: null })
+  await platform.ask('POST', `${ofHandover}/resolve`, {})
+  const types = () => told(receiver).map(({ type }) => type as string)
+  await expect
+    .poll(types, { timeout: 30_000 })
+    .toEqual([
+      'handover_created',
+      'handover_assigned',
+      'handover_assigned',
+      'handover_assigned',
+      'message_created',
+      'handover_released',
+      'handover_ended',
+    ])
+  const [created, refused, , assigned, message] = told(receiver)
+  expect(created).toMatchObject({ bot: { id: bot.id }, handover: { id: handover.id, conversationId, title: 'Refund' } })
+  expect(refused.id).toBe(assigned.id)
+  expect(assigned).toMatchObject({ memberId: handover.member.id })
+  expect(message).toMatchObject({ messageId: id, memberId: handover.member.id })
+  expect(receiver.received[0]).toMatchObject({ path: '/inbox', headers: { 'x-secret-key': 'a secret' } })
+  expect(JSON.stringify(message)).not.toContain('hello')
+  await expect
+    .poll(async () => (await platform.ask('GET', path)).body.webhook, { timeout: 10_000 })
+    .toMatchObject({
+      hasSecret: true,
+      waiting: 0,
+      failures: 0,
+    })
+  expect((await platform.ask('DELETE', path)).status).toBe(200)
+  await platform.ask('POST', `${here}/handover`, {})
+  expect(await platform.context.db('inbox_news')).toEqual([])
+})
+
 test('a webhook at an address that is not public is never called, and the bot’s log says why in the end', async () => {
   await using receiver = await openReceiver()
   await using platform = await openPlatform()
@@ -115,6 +178,15 @@ test('a webhook at an address that is not public is never called, and the bot’
     .toEqual([
       expect.stringMatching(/^Delivering message_created to the webhook failed after 10 attempts: .*127\.0\.0\.1/),
     ])
+  expect((await platform.ask('PUT', '/v1/admin/inbox-webhook', { url: receiver.url })).status).toBe(200)
+  await platform.ask('POST', `/v1/chat/conversations/${conversationId}/handover`, {}, { 'x-bot-id': bot.id })
+  await expect.poll(() => platform.context.db('inbox_webhooks').pluck('failures'), { timeout: 10_000 }).not.toContain(0)
+  await platform.context.db('inbox_webhooks').update({ failures: 9, due_at: new Date(0) })
+  await expect
+    .poll(lines, { timeout: 10_000 })
+    .toContainEqual(
+      expect.stringMatching(/^Delivering handover_created of .* failed after 10 attempts: .*127\.0\.0\.1/),
+    )
   expect(receiver.received).toEqual([])
 })
 

@@ -149,7 +149,7 @@ test('an empty list of types closes uploads', async () => {
   await installWebchat(platform, bot.id, { fileTypes: [] })
   await withVisitor(async (visitor) => {
     const answer = await visitor.ask('POST', '/files', { key: 'a.png', size: 1 })
-    expect(answer.body.message).toContain('visitors may send no files')
+    expect(answer.body.message).toContain('the web chat takes no files')
   })
   const { body } = await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, {
     integrations: { webchat: { configuration: { fileTypes: ['image'] } } },

@@ -1,0 +1,24 @@
+import { followInbox as follow } from '../../messaging/follow-inbox.ts'
+import { inboxLine } from '../../models/inbox-line.ts'
+import { operation } from '../../rpc/operation.ts'
+import { closedObject } from '../../schema.ts'
+
+export const followInbox = operation({
+  name: 'followInbox',
+  description:
+    'Streams what happens in the handovers of the workspace, as lines of JSON (NDJSON). The lines name what has changed; the ' +
+    'lists of handovers have it. The stream ends after an hour at the latest, and with the member’s role.',
+  method: 'GET',
+  path: '/v1/admin/handovers/follow',
+  access: 'agent',
+  stability: 'experimental',
+  errors: ['RateLimited'],
+  streamsLines: true,
+  input: closedObject({}),
+  output: inboxLine,
+
+  async handle(context) {
+    const { accountId, workspaceId } = context.caller
+    return follow(context, { accountId, workspaceId })
+  },
+})

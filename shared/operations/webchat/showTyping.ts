@@ -1,0 +1,20 @@
+import { operation } from '../../rpc/operation.ts'
+import { showTyping as show, typingInput, typingOutput } from '../chat/show-typing.ts'
+
+export const showTyping = operation({
+  name: 'showTyping',
+  description:
+    'Shows the members who answer in a conversation that the caller types. While the bot answers, it changes nothing.',
+  method: 'POST',
+  path: '/webchat/{webhookId}/conversations/{conversationId}/typing',
+  access: 'user',
+  stability: 'experimental',
+  errors: ['Forbidden'],
+  input: typingInput,
+  output: typingOutput,
+
+  async handle(context, input) {
+    await show(context, input)
+    return {}
+  },
+})
