@@ -50,6 +50,7 @@ import * as modelContents from './077_model_contents.ts'
 import * as modelReservations from './078_model_reservations.ts'
 import * as actionDefinitions from './080_action_definitions.ts'
 import * as sourceMapsOfUploads from './083_source_maps_of_uploads.ts'
+import * as modelKeys from './081_model_keys.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -101,6 +102,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '078_model_reservations': modelReservations,
   '080_action_definitions': actionDefinitions,
   '083_source_maps_of_uploads': sourceMapsOfUploads,
+  '081_model_keys': modelKeys,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

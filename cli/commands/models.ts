@@ -1,6 +1,9 @@
+import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
+import { hostedProviders } from '#shared/config/models-settings.ts'
 import type { AnswerOf } from '#shared/openapi/answer-of.ts'
 import type { ModelBudget } from '#shared/models/model-budget.ts'
+import { askSecretly } from '../confirm.ts'
 import type { Connection } from '../connection.ts'
 import { misused } from '../failure.ts'
 import { table } from '../output.ts'
@@ -16,6 +19,7 @@ export function addModelsCommand(program: Command): void {
   addUsage(models)
   addFailures(models)
   addBudget(models)
+  addKeys(models)
 }
 
 const botOption = ['--bot <bot>', 'of one bot, by its id or name; otherwise of the workspace'] as const
@@ -161,4 +165,48 @@ async function botIdOf(connection: Connection, idOrName: string | undefined): Pr
   if (idOrName === undefined) return {}
   const { findBot } = await import('../find-bot.ts')
   return { botId: (await findBot(connection, idOrName)).id }
+}
+
+function addKeys(models: Command): void {
+  const keys = models
+    .command('keys')
+    .description(
+      "Lists the providers of language models of which the workspace has keys of its own, in place of the operator's.",
+    )
+    .addHelpText('after', '\nExample:\n  $ isobot models keys set openai < key.txt\n')
+    .action(async (_options: object, command: Command) => {
+      const { output, connect } = toolsOf(command)
+      const found = await (await connect()).ask<'listModelKeys'>('GET', '/v1/admin/models/keys')
+      output.result(found, () => {
+        if (found.keys.length === 0) return 'The workspace has no keys of its own'
+        return table(
+          ['PROVIDER', 'SET AT', 'BY'],
+          found.keys.map(({ provider, setAt, setBy }) => [provider, setAt, setBy ?? '']),
+        )
+      })
+    })
+  keys
+    .command('set')
+    .argument('<provider>', hostedProviders.join(', '))
+    .description('Sets a key, read from standard input or, at a terminal, asked for without echo.')
+    .addHelpText('after', '\nExample:\n  $ isobot models keys set openai < key.txt\n')
+    .action(async (provider: string, _options: object, command: Command) => {
+      const { output, connect } = toolsOf(command)
+      const connection = await connect()
+      const key = process.stdin.isTTY ? await askSecretly(`The key of ${provider}: `) : await text(process.stdin)
+      const path = `/v1/admin/models/keys/${encodeURIComponent(provider)}`
+      const result = await connection.ask<'setModelKey'>('PUT', path, { body: { key: key.trim() } })
+      output.result(result, () => `The workspace calls ${provider} with its own key`)
+    })
+  keys
+    .command('delete')
+    .argument('<provider>', hostedProviders.join(', '))
+    .description("Deletes a key; the workspace's bots use the operator's again.")
+    .addHelpText('after', '\nExample:\n  $ isobot models keys delete openai\n')
+    .action(async (provider: string, _options: object, command: Command) => {
+      const { output, connect } = toolsOf(command)
+      const path = `/v1/admin/models/keys/${encodeURIComponent(provider)}`
+      const result = await (await connect()).ask<'deleteModelKey'>('DELETE', path)
+      output.result(result, () => `The workspace has no key of ${provider} any more`)
+    })
 }

@@ -3,7 +3,7 @@ import type { Infer } from '../schema.ts'
 /** The wires that providers of language models speak. */
 export type ProviderKind = 'openai' | 'anthropic' | 'google' | 'compatible'
 
-/** A provider of language models, with the operator's key. */
+/** A provider of language models, with the operator's key or a workspace's own. */
 export interface ModelProvider {
   /** The part of a model's name before the colon. */
   name: string
@@ -11,6 +11,8 @@ export interface ModelProvider {
   /** Where requests are sent, without a trailing slash. Only the operator chooses it. */
   url: string
   key?: string
+  /** Whether the key is a workspace's own. */
+  isOwn?: boolean
   /** The models that bots may use; absent: all of the provider. */
   models?: string[]
 }
@@ -21,6 +23,8 @@ export type Alias = (typeof aliases)[number]
 export interface ModelsSettings {
   /** In order of preference. */
   providers: ModelProvider[]
+  /** The hosted providers, for which a workspace may have keys of its own, with the addresses that the operator chose. */
+  hosted: Pick<ModelProvider, 'name' | 'kind' | 'url'>[]
   /** The operator's choice of models, in order of fallback, as `provider:model`. */
   aliases: Partial<Record<Alias, string[]>>
   /** The model or alias that answers in place of a model that no provider has; absent: such a model is refused. */
@@ -37,7 +41,8 @@ export interface ModelsSettings {
 
 /** A base address. It has no credentials: they would be in errors and logs. */
 const address = { type: 'string', pattern: '^https?://[^@?#\\s]+$' } as const
-const key = { type: 'string', pattern: '^[\\x21-\\x7e]{1,1000}$' } as const
+/** A provider's key. */
+export const key = { type: 'string', pattern: '^[\\x21-\\x7e]{1,1000}$' } as const
 const modelName = '[a-z][a-z0-9-]{0,31}:[A-Za-z0-9][\\w.:/-]{0,199}'
 const modelList = { type: 'string', pattern: `^${modelName}(\\s*,\\s*${modelName})*$` } as const
 
@@ -104,6 +109,7 @@ export function readModels(given: Given): { models: ModelsSettings } {
   return {
     models: {
       providers: providersOf(given),
+      hosted: hostedOf(given).map(({ name, kind, url }) => ({ name, kind, url })),
       aliases: Object.fromEntries(chosen) as ModelsSettings['aliases'],
       ...(given.MODELS_SUBSTITUTE !== undefined && { substitute: given.MODELS_SUBSTITUTE }),
       timeoutMilliseconds: (given.MODELS_SECONDS ?? modelsVariables.MODELS_SECONDS.default) * 1000,
@@ -119,7 +125,11 @@ export function readModels(given: Given): { models: ModelsSettings } {
   }
 }
 
-function providersOf(given: Given): ModelProvider[] {
+/** The names of the hosted providers. */
+export const hostedProviders = ['openai', 'anthropic', 'google-ai'] as const
+export type HostedProvider = (typeof hostedProviders)[number]
+
+function hostedOf(given: Given): { name: HostedProvider; kind: ProviderKind; url: string; key?: string }[] {
   const hosted = [
     ['openai', 'openai', given.OPENAI_API_KEY, given.OPENAI_BASE_URL ?? 'https://api.openai.com/v1'],
     ['anthropic', 'anthropic', given.ANTHROPIC_API_KEY, given.ANTHROPIC_BASE_URL ?? 'https://api.anthropic.com/v1'],
@@ -130,9 +140,16 @@ function providersOf(given: Given): ModelProvider[] {
       given.GOOGLE_GENERATIVE_AI_BASE_URL ?? 'https://generativelanguage.googleapis.com/v1beta',
     ],
   ] as const
-  const providers: ModelProvider[] = hosted.flatMap(([name, kind, key, url]) =>
-    key === undefined ? [] : [{ name, kind, key, url: withoutSlash(url) }],
-  )
+  return hosted.map(([name, kind, key, url]) => ({
+    name,
+    kind,
+    url: withoutSlash(url),
+    ...(key !== undefined && { key }),
+  }))
+}
+
+function providersOf(given: Given): ModelProvider[] {
+  const providers: ModelProvider[] = hostedOf(given).filter(({ key }) => key !== undefined)
   const { MODELS_URL: url, MODELS_NAMES: models, MODELS_API_KEY: key } = given
   if (url === undefined || models === undefined) return providers
   const name = given.MODELS_PROVIDER ?? modelsVariables.MODELS_PROVIDER.default

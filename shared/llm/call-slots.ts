@@ -30,18 +30,20 @@ export class CallSlots {
   /**
    * Resolves when the bot has a slot.
    *
-   * @returns a function that gives the slot back, once
+   * @returns a function that gives the slot back, once; false when it was given back before
    * @throws Error when too many calls of the bot wait already; the reason of the signal when it is aborted before
    */
-  async take(botId: string, signal: AbortSignal): Promise<() => void> {
+  async take(botId: string, signal: AbortSignal): Promise<() => boolean> {
     signal.throwIfAborted()
     if (this.#isFree(botId)) this.#enter(botId)
     else if (this.#waitingOf(botId) < waitingForEachSlot * this.#maxOfBot) await this.#turn(botId, signal)
     else throw new Error('Too many calls of the bot wait')
     let isTaken = true
     return () => {
+      const wasTaken = isTaken
       if (isTaken) this.#leave(botId)
       isTaken = false
+      return wasTaken
     }
   }
 

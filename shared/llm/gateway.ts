@@ -18,11 +18,12 @@ import { chooseModels, modelsOf, type Candidate, type Choice } from './choose-mo
 import { estimateTokens } from './estimate.ts'
 import { fromResult, toUsage, type ModelAnswer } from './from-result.ts'
 import { IdleStreamError, ModelFailure, NoAnswerError, toFailure } from './model-failure.ts'
+import { withOwnKeys, type OwnKeys } from './own-keys.ts'
 import { openProvider } from './providers.ts'
 import { StreamedAnswer, type Piece } from './streamed-answer.ts'
 import { stopsOf, toCall } from './to-call.ts'
 
-/** The language models of the operator's providers. */
+/** The language models of the operator's providers, or of those with a workspace's own keys. */
 export interface Gateway {
   /** The names of the providers. */
   providers: readonly string[]
@@ -42,6 +43,8 @@ export interface Gateway {
    * @throws NoAnswerError when no model answers, or an answer ends within
    */
   generate(call: GatewayCall): AsyncGenerator<Piece, GenerateTextOutput, void>
+  /** The gateway with a workspace's own keys, whose calls have slots of their own. */
+  withKeys(keys: OwnKeys): Gateway
   /** The calls of events that are in flight or whose answers are not recorded yet, by their key in the journal. */
   unrecorded: LRUCache<string, Promise<unknown>>
 }
@@ -76,8 +79,39 @@ const hiddenTokensPerSecond = 100
 const pauseMilliseconds = 300
 const unrecordedMilliseconds = 10 * 60_000
 
+/** The gateways with workspaces' own keys that a process keeps open. */
+const maxOwnGateways = 1000
+
+/** The parts that all gateways of a process have in common. */
+interface Common {
+  metrics: Metrics
+  log: Logger
+  unrecorded: Gateway['unrecorded']
+  /** Calls in flight by provider. */
+  inFlight: Map<string, number>
+  own: LRUCache<string, Gateway>
+}
+
 /** Opens the gateway. Nothing is loaded or sent before the first call. */
 export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Logger): Gateway {
+  const inFlight = new Map(settings.providers.map(({ name }) => [name, 0]))
+  metrics.gauge({
+    name: 'model_calls_in_flight',
+    help: 'Calls of language models in flight',
+    labels: ['provider'],
+    read: () => Array.from(inFlight, ([provider, calls]) => [{ provider }, calls]),
+  })
+  const unrecorded = new LRUCache<string, Promise<unknown>>({
+    max: 10_000,
+    ttl: unrecordedMilliseconds,
+    ttlAutopurge: true,
+  })
+  const own = new LRUCache<string, Gateway>({ max: maxOwnGateways })
+  return gatewayOf(settings, { metrics, log, unrecorded, inFlight, own })
+}
+
+function gatewayOf(settings: ModelsSettings, common: Common): Gateway {
+  const { metrics, log, unrecorded, inFlight } = common
   const { providers, timeoutMilliseconds, idleMilliseconds, maxConcurrent } = settings
   const redact = redactor(providers.map(({ key }) => key))
   const open = new Map(
@@ -86,12 +120,6 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
       { model: openProvider(provider), slots: new CallSlots(maxConcurrent) },
     ]),
   )
-  metrics.gauge({
-    name: 'model_calls_in_flight',
-    help: 'Calls of language models in flight',
-    labels: ['provider'],
-    read: () => Array.from(open, ([provider, { slots }]) => [{ provider }, slots.taken]),
-  })
 
   /** Calls one model once. @throws ModelFailure */
   async function* ask(
@@ -102,9 +130,13 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
     const { model, slots } = open.get(candidate.provider.name)!
     const { name } = candidate.provider
     const options = toCall(call.input, candidate.provider)
-    const giveBack = await slots.take(call.botId, signal).catch((cause: unknown) => {
+    const leave = await slots.take(call.botId, signal).catch((cause: unknown) => {
       throw new ModelFailure('busy', `Too many calls of the provider ${name} are in flight`, { cause })
     })
+    inFlight.set(name, (inFlight.get(name) ?? 0) + 1)
+    const giveBack = () => {
+      if (leave()) inFlight.set(name, inFlight.get(name)! - 1)
+    }
     // Also while the reader of a stream pauses: the provider's connection ends with the signal, and so does the slot.
     signal.addEventListener('abort', giveBack, { once: true })
     const estimate = estimateTokens(call.input)
@@ -199,7 +231,13 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
 
   return {
     providers: providers.map(({ name }) => name),
-    unrecorded: new LRUCache({ max: 10_000, ttl: unrecordedMilliseconds, ttlAutopurge: true }),
+    unrecorded,
+    withKeys(keys) {
+      const id = JSON.stringify(keys)
+      const known = common.own.get(id) ?? gatewayOf(withOwnKeys(settings, keys), common)
+      common.own.set(id, known)
+      return known
+    },
     list: () =>
       providers.flatMap(listedModels).map((model) => ({
         ...model,

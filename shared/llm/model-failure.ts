@@ -139,8 +139,10 @@ export function toFailure(
     })
   }
   if (status === 401 || status === 403) {
-    const whose = 'the operator has to check its key and account'
-    return new ModelFailure('failed', `The provider ${name} refuses the platform (${status}): ${whose}`, {
+    const remedy = provider.isOwn
+      ? "the workspace's own key: an administrator has to check it, with setModelKey"
+      : 'the platform: the operator has to check its key and account'
+    return new ModelFailure('failed', `The provider ${name} refuses (${status}) ${remedy}`, {
       cause,
       status,
     })

@@ -1,6 +1,7 @@
 /** One row of each table, as PostgreSQL returns it; declared to knex so that `db('messages')` is typed. */
 
 import type { OwnLimits } from '../config/code-limits.ts'
+import type { HostedProvider } from '../config/models-settings.ts'
 import type { StoreName } from '../config/s3-settings.ts'
 import type { CodeActionDefinitions } from './code-action-definitions.ts'
 import type { DayCounts } from './bot-day.ts'
@@ -818,6 +819,17 @@ export interface TableJobRow {
   updated_at: Date
 }
 
+/** A workspace's own key of a hosted provider of language models. */
+export interface ModelKeyRow {
+  id: string
+  workspace_id: string
+  provider: HostedProvider
+  /** Encrypted. */
+  key: string
+  set_by: string | null
+  set_at: Date
+}
+
 declare module 'knex/types/tables.js' {
   interface Tables {
     workspaces: WorkspaceRow
@@ -833,6 +845,7 @@ declare module 'knex/types/tables.js' {
     participants: ParticipantRow
     messages: MessageRow
     events: EventRow
+    model_keys: ModelKeyRow
     handovers: HandoverRow
     handover_notes: HandoverNoteRow
     canned_replies: CannedReplyRow

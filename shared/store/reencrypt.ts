@@ -14,6 +14,7 @@ export const encryptedColumns: EncryptedColumn[] = [
   { table: 'bots', column: 'secrets' },
   { table: 'integrations', column: 'secrets' },
   { table: 'installations', column: 'configuration' },
+  { table: 'model_keys', column: 'key' },
 ]
 
 /** The result of a re-encryption. */

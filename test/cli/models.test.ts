@@ -38,3 +38,14 @@ test('isobot models shows models and usage, and changes one bound of a budget at
   expect(await isobot.json('models', 'budget')).toMatchObject({ budget: {} })
   expect(await isobot.run(['models', 'budget', '--day-tokens', 'many'])).toMatchObject({ code: 2, stdout: '' })
 })
+
+test('isobot models keys sets a key from standard input, lists it without its value, and deletes it', async () => {
+  const set = await isobot.run(['models', 'keys', 'set', 'anthropic'], { input: 'sk-own-0123456789\n' })
+  expect(set).toMatchObject({ code: 0, stdout: expect.stringContaining('calls anthropic with its own key') })
+  const listed = await isobot.run(['models', 'keys'])
+  expect(listed.stdout).toMatch(/^PROVIDER +SET AT +BY\nanthropic +20/)
+  expect(set.stdout + listed.stdout).not.toContain('sk-own')
+  expect((await isobot.run(['models', 'keys', 'delete', 'anthropic'])).code).toBe(0)
+  expect((await isobot.run(['models', 'keys'])).stdout).toContain('has no keys of its own')
+  expect((await isobot.run(['models', 'keys', 'set', 'ollama'], { input: 'x' })).code).not.toBe(0)
+})

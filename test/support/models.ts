@@ -142,6 +142,11 @@ export class ScriptedStream {
     this.#response.end()
   }
 
+  /** Ends the stream, with or without its last event. */
+  close(): void {
+    this.#response.end()
+  }
+
   /** Breaks the connection. */
   destroy(): void {
     this.#response.destroy()

@@ -1,9 +1,10 @@
 import { closedObject } from '../../schema.ts'
-import { modelPreferences } from '../../files/model-preferences.ts'
+import { isModelPreferences, modelPreferences } from '../../files/model-preferences.ts'
 import { showFile } from '../../files/show-file.ts'
 import { file } from '../../models/file.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findFile } from '../../store/runtime-files.ts'
+import { withOwnModels } from '../models/own-models.ts'
 import { noFile } from './not-found.ts'
 
 export const getFile = operation({
@@ -16,7 +17,7 @@ export const getFile = operation({
   output: closedObject({ file }),
 
   async handle(context, { id }) {
-    const preferences = modelPreferences(context, id)
+    const preferences = isModelPreferences(id) && modelPreferences(await withOwnModels(context), id)
     if (preferences) return { file: preferences }
     const row = await findFile(context.db, context.caller, id)
     if (!row) throw noFile(id)

@@ -1,6 +1,7 @@
 import { generateTextInput, generateTextOutput } from '../../models/language-model.ts'
 import { operation } from '../../rpc/operation.ts'
 import { askRecorded } from './ask-recorded.ts'
+import { withOwnModels } from './own-models.ts'
 
 export const generateText = operation({
   name: 'generateText',
@@ -19,6 +20,6 @@ export const generateText = operation({
   output: generateTextOutput,
 
   async handle(context, input) {
-    return askRecorded(context, input, input)
+    return askRecorded(await withOwnModels(context), input, input)
   },
 })

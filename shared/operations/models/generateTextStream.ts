@@ -13,6 +13,7 @@ import { recordPaidStream } from '../../rpc/journal.ts'
 import { toLineStream } from '../../rpc/line-stream.ts'
 import { operation } from '../../rpc/operation.ts'
 import { metered } from './metered.ts'
+import { withOwnModels } from './own-models.ts'
 import { reportAnswer, reportFailure } from './report-call.ts'
 
 type Pieces = AsyncGenerator<Piece, GenerateTextOutput, void>
@@ -34,7 +35,8 @@ export const generateTextStream = operation({
   input: generateTextInput,
   output: generateTextChunk,
 
-  async handle(context, input) {
+  async handle(given, input) {
+    const context = await withOwnModels(given)
     const { models } = context
     const cancelled = new AbortController()
     const gone = context.callerGone?.()

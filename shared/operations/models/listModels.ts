@@ -1,6 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { languageModel } from '../../models/language-model.ts'
 import { operation } from '../../rpc/operation.ts'
+import { withOwnModels } from './own-models.ts'
 
 export const listModels = operation({
   name: 'listModels',
@@ -14,7 +15,8 @@ export const listModels = operation({
   input: closedObject({}),
   output: closedObject({ models: { type: 'array', items: languageModel } }),
 
-  async handle({ models }) {
+  async handle(context) {
+    const { models } = await withOwnModels(context)
     return { models: models.list() }
   },
 })

@@ -7,6 +7,7 @@ import type { BotContext } from '../../rpc/caller.ts'
 import { compile } from '../../schema.ts'
 import { listInstallations } from '../../store/installations.ts'
 import { askRecorded } from './ask-recorded.ts'
+import { withOwnModels } from './own-models.ts'
 
 /** Names of the published integrations of models, which older clients call in place of the gateway. */
 const publishedNames = new Set([
@@ -40,7 +41,8 @@ const isGenerateTextInput = compile(generateTextInput, 'body')
 
 const generateContent =
   (type: string, alias: string): ChatAction =>
-  async (context, given) => {
+  async (platform, given) => {
+    const context = await withOwnModels(platform)
     const input: unknown = toGenerateTextInput(context, alias, given)
     if (!isGenerateTextInput(input)) throw invalidInput(type, isGenerateTextInput)
     return toContent(await askRecorded(context, { type, input }, input))
@@ -48,8 +50,8 @@ const generateContent =
 
 const listLanguageModels =
   (alias: string): ChatAction =>
-  async ({ models }) => ({
-    models: models
+  async (context) => ({
+    models: (await withOwnModels(context)).models
       .list()
       .filter(({ id }) => id.startsWith(`${alias}:`))
       .map(({ id, name, description, tags, input, output }) => ({

@@ -3,6 +3,7 @@ import { readConfig } from '#shared/config/config.ts'
 import { openContext, type Context } from '#shared/context.ts'
 import type { PlatformSecret } from '#shared/secrets.ts'
 import { findInstallation } from '#shared/store/installations.ts'
+import { readModelKeys } from '#shared/store/model-keys.ts'
 import { readSecrets } from '#shared/store/named-secrets.ts'
 import { encryptedColumns, reencrypt } from '#shared/store/reencrypt.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
@@ -32,6 +33,7 @@ beforeAll(async () => {
     secrets: { OWN: 'sun' },
     integrations: { [integrationId]: { enabled: true, configuration: { token: 'of the service' } } },
   })
+  await platform.ask('PUT', '/v1/admin/models/keys/openai', { key: 'key-of-the-provider' })
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
@@ -49,17 +51,18 @@ async function openApi(secret: PlatformSecret): Promise<{ context: Context; url:
   return { context, url: config.http.baseUrl, [Symbol.asyncDispose]: () => parts.disposeAsync() }
 }
 
-/** The secrets of the bot and the integration, and the configuration of its installation. */
+/** The secrets of the bot and the integration, the configuration of its installation, and the workspace's keys of models. */
 async function readAll({ db, config: { secret } }: Context): Promise<unknown[]> {
   const installed = await db('installations').where({ bot_id: bot.id, integration_id: integrationId }).first()
   return [
     await readSecrets(secret, (await db('bots').where({ id: bot.id }).first())!),
     await readSecrets(secret, (await db('integrations').where({ id: integrationId }).first())!),
     (await findInstallation(db, secret, bot.id, installed!.id))!.configuration,
+    await readModelKeys(db, secret, bot.id),
   ]
 }
 
-const values = [{ OWN: 'sun' }, { OF_ALL: 'rain' }, { token: 'of the service' }]
+const values = [{ OWN: 'sun' }, { OF_ALL: 'rain' }, { token: 'of the service' }, { openai: 'key-of-the-provider' }]
 
 test('a secret is replaced while the platform serves: both are accepted, and values are encrypted again', async () => {
   const visitor = await createChatUser(bot.chatUrl)
@@ -75,7 +78,7 @@ test('a secret is replaced while the platform serves: both are accepted, and val
   }
   expect(await readAll(after.context)).toEqual(values)
   expect(await reencrypt(context.db, after.context.config.secret)).toMatchObject({
-    reencrypted: 3,
+    reencrypted: 4,
     unreadable: [],
   })
   expect(await readAll(before.context)).toEqual(values)

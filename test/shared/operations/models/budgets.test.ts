@@ -4,28 +4,36 @@ import { createMember } from '../../../support/members.ts'
 import {
   answerWith,
   complete,
+  keys,
   ScriptedStream,
   startEndpoint,
-  startProviders,
   type ScriptedEndpoint,
 } from '../../../support/models.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 
 let endpoint: ScriptedEndpoint
+/** The endpoint of the provider `openai`. */
+let hosted: ScriptedEndpoint
 let platform: Platform
 let botId: string
 const parts = new AsyncDisposableStack()
 beforeAll(async () => {
   endpoint = parts.use(await startEndpoint())
-  const providers = parts.use(await startProviders())
-  providers.mock.onMessage('hi', { content: 'hello', usage: { prompt_tokens: 1_000_000, completion_tokens: 100_000 } })
-  const environment = { ...providers.environment, ...endpoint.environment, MODELS_AUTO: 'local:small' }
+  hosted = parts.use(await startEndpoint())
+  const environment = {
+    ...endpoint.environment,
+    OPENAI_API_KEY: keys.openai,
+    OPENAI_BASE_URL: `${hosted.url}/v1`,
+    MODELS_AUTO: 'local:small',
+  }
   platform = parts.use(await openPlatform({ worker: false, environment }))
 })
 beforeEach(async () => {
   endpoint.requests.length = 0
   endpoint.script = (response) =>
     complete(response, { content: 'ok', usage: { prompt_tokens: 60, completion_tokens: 40 } })
+  hosted.script = (response) =>
+    complete(response, { content: 'hello', usage: { prompt_tokens: 1_000_000, completion_tokens: 100_000 } })
   botId = (await platform.createBot()).id
 })
 afterAll(() => parts.disposeAsync())
@@ -247,4 +255,81 @@ test('a deleted bot leaves no usage', async () => {
   for (const table of ['model_usage', 'model_budgets', 'model_spending']) {
     expect(await db(table).where({ bot_id: botId })).toEqual([])
   }
+})
+
+describe('a workspace’s own key', () => {
+  const own = 'sk-own-0123456789'
+  const set = (provider: string, key: string, headers = {}) =>
+    platform.ask('PUT', `/v1/admin/models/keys/${provider}`, { key }, headers)
+  const keyOfLastRequest = () => hosted.requests.at(-1)?.headers.authorization
+
+  test('takes the place of the operator’s, also where the operator has none, within the same budgets', async () => {
+    const theirs = await createMember(platform, 'owner')
+    const { body } = await platform.ask('POST', '/v1/admin/bots', {}, theirs)
+    const ask = (fields = {}) =>
+      platform.ask(
+        'POST',
+        '/v2/cognitive/generate-text',
+        { model: 'openai:gpt-5', messages: [{ role: 'user', content: 'hi' }], ...fields },
+        { ...theirs, 'x-bot-id': body.bot.id },
+      )
+    expect((await ask()).status).toBe(200)
+    expect(keyOfLastRequest()).toBe(`Bearer ${keys.openai}`)
+    expect((await set('openai', own, theirs)).status).toBe(200)
+    expect((await ask()).body.output).toBe('hello')
+    expect(keyOfLastRequest()).toBe(`Bearer ${own}`)
+    expect((await generate({ model: 'openai:gpt-5' })).status).toBe(200)
+    expect(keyOfLastRequest()).toBe(`Bearer ${keys.openai}`)
+    hosted.script = (response) => {
+      const stream = new ScriptedStream(response)
+      stream.write('hello')
+      stream.end()
+    }
+    const streamed = await fetch(`${platform.url}/v2/cognitive/generate-text-stream`, {
+      method: 'POST',
+      headers: { ...theirs, 'x-bot-id': body.bot.id, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'openai:gpt-5', messages: [{ role: 'user', content: 'hi' }] }),
+    })
+    expect(await streamed.text()).toContain('"finished":true')
+    expect(keyOfLastRequest()).toBe(`Bearer ${own}`)
+
+    await platform.ask('PUT', '/v1/admin/models/budget', { budget: { dayTokens: 1 } }, theirs)
+    expect((await ask()).status).toBe(402)
+    await platform.ask('PUT', '/v1/admin/models/budget', { budget: {} }, theirs)
+    expect((await platform.ask('DELETE', '/v1/admin/models/keys/openai', undefined, theirs)).status).toBe(200)
+    await ask()
+    expect(keyOfLastRequest()).toBe(`Bearer ${keys.openai}`)
+  })
+
+  test('is set by administrators, stored encrypted for its workspace and provider, and never shown again', async () => {
+    const { context } = platform
+    const developer = await createMember(platform, 'developer', platform.workspaceId)
+    expect((await set('openai', own, developer)).status).toBe(403)
+    expect((await set('openai', own)).body).toEqual({})
+    const [listed] = (await platform.ask('GET', '/v1/admin/models/keys', undefined, developer)).body.keys
+    expect(listed).toEqual({ provider: 'openai', setAt: expect.any(String), setBy: expect.any(String) })
+    const row = await context.db('model_keys').where({ workspace_id: platform.workspaceId }).first()
+    expect(JSON.stringify(row)).not.toContain(own)
+    const audit = await platform.ask('GET', '/v1/admin/workspaces/' + platform.workspaceId + '/audit-records')
+    expect(audit.body.records[0]).toMatchObject({ operation: 'setModelKey' })
+    expect(JSON.stringify(audit.body)).not.toContain(own)
+    // A row that was copied to another provider is of no use there.
+    await context.db('model_keys').insert({ ...row!, id: 'copy', provider: 'anthropic' })
+    expect((await generate()).status).toBe(500)
+    await context.db('model_keys').delete()
+    expect((await platform.ask('DELETE', '/v1/admin/models/keys/openai')).status).toBe(404)
+    expect((await set('ollama', own)).status).toBe(400)
+    expect((await set('openai', 'two words')).status).toBe(400)
+  })
+
+  test('that the provider refuses is named as such, without its text', async () => {
+    const wrong = 'sk-wrong-0123456789'
+    await set('openai', wrong)
+    hosted.script = (response) =>
+      answerWith(response, 401, JSON.stringify({ error: { message: `Incorrect API key: ${wrong}` } }))
+    const { body } = await generate({ model: 'openai:gpt-5' })
+    await platform.ask('DELETE', '/v1/admin/models/keys/openai')
+    expect(body.message).toContain("refuses (401) the workspace's own key")
+    expect(JSON.stringify(body)).not.toContain(wrong)
+  })
 })

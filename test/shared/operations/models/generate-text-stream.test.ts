@@ -1,7 +1,9 @@
+import type { ServerResponse } from 'node:http'
 import { CognitiveBeta } from '@botpress/cognitive'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   answerWith,
+  keys,
   ScriptedStream,
   startEndpoint,
   startProviders,
@@ -301,4 +303,144 @@ test('the published client reads the stream, and gets an error for a failure bef
   expect(chunks.at(-1)).toMatchObject({ finished: true, metadata: { usage: { outputTokens: 5 } } })
   endpoint.script = (response) => answerWith(response, 503, '{}')
   await expect(read()).rejects.toMatchObject({ response: { status: 400 } })
+})
+
+interface Wire {
+  model: string
+  /** The start of an answer without text. */
+  begin: object[]
+  text: (text: string) => object
+  end: object[]
+  /** The provider is overloaded after it has answered with 200. */
+  overload: object
+}
+
+const secret = keys.anthropic
+const wires: Wire[] = [
+  {
+    model: 'anthropic:claude-haiku-4-5',
+    begin: [
+      {
+        type: 'message_start',
+        message: {
+          id: 'm',
+          type: 'message',
+          role: 'assistant',
+          model: 'm',
+          content: [],
+          usage: { input_tokens: 20, output_tokens: 1 },
+        },
+      },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    ],
+    text: (text) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
+    end: [
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 10 } },
+      { type: 'message_stop' },
+    ],
+    overload: { type: 'error', error: { type: 'overloaded_error', message: `${secret} is overloaded` } },
+  },
+  {
+    model: 'google-ai:gemini-2.5-flash',
+    begin: [],
+    text: (text) => ({ candidates: [{ index: 0, content: { role: 'model', parts: [{ text }] } }] }),
+    end: [
+      {
+        candidates: [{ index: 0, content: { role: 'model', parts: [{ text: '' }] }, finishReason: 'STOP' }],
+        usageMetadata: { promptTokenCount: 20, candidatesTokenCount: 10, totalTokenCount: 30 },
+      },
+    ],
+    overload: { error: { code: 503, status: 'UNAVAILABLE', message: `${secret} is overloaded` } },
+  },
+]
+
+describe.each(wires)('on the wire of $model', ({ model, begin, text, end, overload }) => {
+  let hosted: Platform
+  let botId: string
+  const own = new AsyncDisposableStack()
+  beforeAll(async () => {
+    const environment = {
+      ...endpoint.environment,
+      ANTHROPIC_API_KEY: secret,
+      ANTHROPIC_BASE_URL: `${endpoint.url}/v1`,
+      GOOGLE_GENERATIVE_AI_API_KEY: keys.google,
+      GOOGLE_GENERATIVE_AI_BASE_URL: `${endpoint.url}/v1beta`,
+      MODELS_SECONDS: '20',
+      MODELS_IDLE_SECONDS: '1',
+    }
+    hosted = own.use(await openPlatform({ worker: false, environment }))
+    botId = (await hosted.createBot()).id
+  })
+  afterAll(() => own.disposeAsync())
+
+  const answerFrom = (input = {}) =>
+    fetch(`${hosted.url}/v2/cognitive/generate-text-stream`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${hosted.token}`, 'x-bot-id': botId, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...question, model: [model, 'local:small'], ...input }),
+    })
+  const send = (stream: ScriptedStream, events: object[]) => {
+    for (const event of events) stream.send(JSON.stringify(event))
+  }
+  const isOther = ({ path }: { path: string }) => path.endsWith('/chat/completions')
+  const answerOther = (response: ServerResponse) => {
+    const stream = new ScriptedStream(response)
+    stream.write('from the other')
+    stream.end()
+  }
+
+  const within: [string, (stream: ScriptedStream) => void][] = [
+    ['overload', (stream) => stream.send(JSON.stringify(overload))],
+    ['a broken connection', (stream) => stream.destroy()],
+    ['an end without its last event', (stream) => stream.close()],
+    ['a line that is no JSON', (stream) => stream.send('{"type"')],
+    ['silence', () => {}],
+  ]
+  test.each(within)(
+    '%s within an answer ends it with an error, and no other model is asked',
+    async (_name, breakOff) => {
+      endpoint.script = (response, request) => {
+        if (isOther(request)) return answerOther(response)
+        const stream = new ScriptedStream(response)
+        send(stream, [...begin, text('x'.repeat(40))])
+        setTimeout(() => breakOff(stream), 50)
+      }
+      const chunks = await chunksOf(await answerFrom())
+      expect(textOf(chunks)).toBe('x'.repeat(40))
+      expect(chunks.at(-1)).toMatchObject({ finished: true, error: expect.stringMatching(/^No model answered: /) })
+      expect(JSON.stringify(chunks)).not.toContain(secret)
+      expect(endpoint.requests).toHaveLength(1)
+    },
+  )
+
+  test.each(within.slice(0, 4))('%s before the first text lets the next model answer', async (_name, breakOff) => {
+    endpoint.script = (response, request) => {
+      if (isOther(request)) return answerOther(response)
+      const stream = new ScriptedStream(response)
+      send(stream, begin)
+      breakOff(stream)
+    }
+    const chunks = await chunksOf(await answerFrom())
+    expect(textOf(chunks)).toBe('from the other')
+    expect(chunks.at(-1)!.metadata.fallbackPath).toEqual([model])
+  })
+
+  test('a limit of the rate is waited for once, as long as the provider says, and a slow first text is no failure', async () => {
+    const times: number[] = []
+    endpoint.script = (response) => {
+      times.push(performance.now())
+      if (times.length === 1) return answerWith(response, 429, '{"error":{}}', { 'retry-after': '1' })
+      const stream = new ScriptedStream(response)
+      // Longer than a model may pause within an answer.
+      setTimeout(() => {
+        send(stream, [...begin, text('slow'), ...end])
+        stream.close()
+      }, 1200)
+    }
+    const chunks = await chunksOf(await answerFrom())
+    expect([textOf(chunks), chunks.at(-1)!.metadata.model]).toEqual(['slow', model])
+    expect(chunks.at(-1)!.metadata.usage).toMatchObject({ inputTokens: 20, outputTokens: 10 })
+    expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(990)
+  })
 })
