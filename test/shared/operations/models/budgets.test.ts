@@ -257,12 +257,12 @@ test('a deleted bot leaves no usage', async () => {
   }
 })
 
-describe('a workspace’s own key', () => {
-  const own = 'sk-own-0123456789'
-  const set = (provider: string, key: string, headers = {}) =>
-    platform.ask('PUT', `/v1/admin/models/keys/${provider}`, { key }, headers)
-  const keyOfLastRequest = () => hosted.requests.at(-1)?.headers.authorization
+const own = 'sk-own-0123456789'
+const set = (provider: string, key: string, headers = {}) =>
+  platform.ask('PUT', `/v1/admin/models/keys/${provider}`, { key }, headers)
+const keyOfLastRequest = () => hosted.requests.at(-1)?.headers.authorization
 
+describe('a workspace’s own key', () => {
   test('takes the place of the operator’s, also where the operator has none, within the same budgets', async () => {
     const theirs = await createMember(platform, 'owner')
     const { body } = await platform.ask('POST', '/v1/admin/bots', {}, theirs)

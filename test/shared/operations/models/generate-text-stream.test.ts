@@ -355,6 +355,16 @@ const wires: Wire[] = [
   },
 ]
 
+const send = (stream: ScriptedStream, events: object[]) => {
+  for (const event of events) stream.send(JSON.stringify(event))
+}
+const isOther = ({ path }: { path: string }) => path.endsWith('/chat/completions')
+const answerOther = (response: ServerResponse) => {
+  const stream = new ScriptedStream(response)
+  stream.write('from the other')
+  stream.end()
+}
+
 describe.each(wires)('on the wire of $model', ({ model, begin, text, end, overload }) => {
   let hosted: Platform
   let botId: string
@@ -380,15 +390,6 @@ describe.each(wires)('on the wire of $model', ({ model, begin, text, end, overlo
       headers: { authorization: `Bearer ${hosted.token}`, 'x-bot-id': botId, 'content-type': 'application/json' },
       body: JSON.stringify({ ...question, model: [model, 'local:small'], ...input }),
     })
-  const send = (stream: ScriptedStream, events: object[]) => {
-    for (const event of events) stream.send(JSON.stringify(event))
-  }
-  const isOther = ({ path }: { path: string }) => path.endsWith('/chat/completions')
-  const answerOther = (response: ServerResponse) => {
-    const stream = new ScriptedStream(response)
-    stream.write('from the other')
-    stream.end()
-  }
 
   const within: [string, (stream: ScriptedStream) => void][] = [
     ['overload', (stream) => stream.send(JSON.stringify(overload))],
