@@ -34,6 +34,8 @@ export async function openOwnPlatform(directory: string, parts: AsyncDisposableS
   const start = () =>
     startChild('start', [process.execPath, join(root, 'cli', 'start.ts')], { directory: root, environment })
   let child = await start()
+  let hasEnded = false
+  void child.exited.then(() => (hasEnded = true))
   parts.defer(async () => void (await child.stop()))
   const url = `http://localhost:${port}`
   const isReady = () =>
@@ -51,6 +53,7 @@ export async function openOwnPlatform(directory: string, parts: AsyncDisposableS
     const text = await readFile(credentials, 'utf8').catch(() => '{}')
     const { token, botId, workspaceId } = JSON.parse(text) as Partial<SavedCredentials>
     if (token && botId && workspaceId) return { url, token, workspaceId, restart }
+    if (hasEnded) throw new Error('The platform ended before it was ready; its output says why')
     await delay(200)
   }
 }
