@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { measureChat } from './chat/chat.ts'
 import { measureBp } from './cli/bp.ts'
 import { measureCatalogue, type CatalogueOptions } from './catalogue/catalogue.ts'
 import { kinds } from './catalogue/prepare-projects.ts'
@@ -6,20 +7,21 @@ import { measureHitl } from './hitl/hitl.ts'
 import { measureV12 } from './v12.ts'
 
 /**
- * Measures how much of what other platforms have works here: bots of v12, the commands of the public command line, the
+ * Measures how much of what other platforms have works here: bots of v12, the commands of the public command line, the tests of the public chat client, the
  * plugin that hands conversations over, or, without a subject, the public catalogue of integrations, plugins and bots. `--write` also writes the figures into the documentation.
  */
 const subjects: Record<string, { measure(source: string, options: CatalogueOptions): Promise<void>; source: string }> =
   {
     v12: { measure: (source, { writes }) => measureV12(source, writes), source: 'folder with exports' },
     bp: { measure: (source, { writes }) => measureBp(source, writes), source: 'checkout of the public repository' },
+    chat: { measure: (source, { writes }) => measureChat(source, writes), source: 'checkout of the public repository' },
     hitl: { measure: (source, { writes }) => measureHitl(source, writes), source: 'checkout of the public repository' },
     catalogue: { measure: measureCatalogue, source: 'checkout of the public repository' },
   }
 
 const usage = [
   'npm run compatibility -- [catalogue] --source <checkout of the public repository> [--only <kind>,…] [--write]',
-  ...['v12', 'bp', 'hitl'].map(
+  ...['v12', 'bp', 'chat', 'hitl'].map(
     (name) => `npm run compatibility -- ${name} --source <${subjects[name]!.source}> [--write]`,
   ),
 ]

@@ -188,7 +188,18 @@ describe('the requests of a handler', () => {
       body: { webhookUrl },
       env: { BP_WEBHOOK_URL: platform.url },
     })
-    expect(registering.headers).not.toHaveProperty('x-bp-configuration-type')
+    // All that the contexts of SDK 5 to 7 read; the type of the configuration is absent for the only one.
+    expect(Object.keys(registering.headers).toSorted()).toEqual([
+      'content-type',
+      ...['x-bot-id', 'x-bot-user-id', 'x-bp-configuration', 'x-bp-operation', 'x-bp-type'],
+      ...['x-integration-alias', 'x-integration-id', 'x-webhook-id'],
+    ])
+    expect(Object.keys(registering.env).toSorted()).toEqual([
+      'BP_API_URL',
+      'BP_LOG_FORMAT',
+      'BP_TOKEN',
+      'BP_WEBHOOK_URL',
+    ])
     expect(webhook).toMatchObject({
       headers: { 'x-bp-operation': 'webhook_received' },
       body: { req: { method: 'PUT', path: '/sub', query: 'x=1', headers: { 'x-from': 'outside' }, body: '{"a":1}' } },
