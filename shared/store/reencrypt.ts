@@ -4,6 +4,8 @@ import type { Database } from './database.ts'
 interface EncryptedColumn {
   table: string
   column: string
+  /** The column with the id for which the value is encrypted; `id` by default. */
+  owner?: string
 }
 
 /**
@@ -14,6 +16,7 @@ export const encryptedColumns: EncryptedColumn[] = [
   { table: 'bots', column: 'secrets' },
   { table: 'integrations', column: 'secrets' },
   { table: 'installations', column: 'configuration' },
+  { table: 'inbox_webhooks', column: 'secret', owner: 'workspace_id' },
   { table: 'model_keys', column: 'key' },
 ]
 
@@ -46,17 +49,17 @@ export async function reencrypt(
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<Reencryption> {
   const result: Reencryption = { reencrypted: 0, current: 0, unreadable: [] }
-  for (const { table, column } of encryptedColumns) {
+  for (const { table, column, owner = 'id' } of encryptedColumns) {
     let last = ''
     for (;;) {
       if (signal?.aborted) return result
       const rows: EncryptedRow[] = await db(table)
-        .select({ id: 'id', encrypted: column })
+        .select({ id: owner, encrypted: column })
         .whereNotNull(column)
-        .where('id', '>', last)
-        .orderBy('id')
+        .where(owner, '>', last)
+        .orderBy(owner)
         .limit(batchSize)
-      for (const row of rows) await reencryptRow(db, secret, { table, column, row }, result)
+      for (const row of rows) await reencryptRow(db, secret, { table, column, owner, row }, result)
       if (rows.length < batchSize) break
       last = rows.at(-1)!.id
     }
@@ -67,7 +70,7 @@ export async function reencrypt(
 async function reencryptRow(
   db: Database,
   secret: PlatformSecret,
-  { table, column, row }: EncryptedColumn & { row: EncryptedRow },
+  { table, column, owner, row }: Required<EncryptedColumn> & { row: EncryptedRow },
   result: Reencryption,
 ): Promise<void> {
   let present: EncryptedRow | undefined = row
@@ -83,14 +86,18 @@ async function reencryptRow(
     }
     const value = (await decryptJson(secret, id, encrypted)) as object
     const changed = await db(table)
-      .where({ id, [column]: encrypted })
+      .where({ [owner]: id, [column]: encrypted })
       .update({ [column]: await encryptJson(secret, id, value) })
     if (changed > 0) {
       result.reencrypted += 1
       return
     }
     // Another process has written the value meanwhile, perhaps with the accepted secret; or the row is gone.
-    present = await db(table).select({ id: 'id', encrypted: column }).where({ id }).whereNotNull(column).first()
+    present = await db(table)
+      .select({ id: owner, encrypted: column })
+      .where({ [owner]: id })
+      .whereNotNull(column)
+      .first()
   }
 }
 

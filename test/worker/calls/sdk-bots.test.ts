@@ -191,8 +191,14 @@ describe('the requests of a handler', () => {
     // All that the contexts of SDK 5 to 7 read; the type of the configuration is absent for the only one.
     expect(Object.keys(registering.headers).toSorted()).toEqual([
       'content-type',
-      ...['x-bot-id', 'x-bot-user-id', 'x-bp-configuration', 'x-bp-operation', 'x-bp-type'],
-      ...['x-integration-alias', 'x-integration-id', 'x-webhook-id'],
+      'x-bot-id',
+      'x-bot-user-id',
+      'x-bp-configuration',
+      'x-bp-operation',
+      'x-bp-type',
+      'x-integration-alias',
+      'x-integration-id',
+      'x-webhook-id',
     ])
     expect(Object.keys(registering.env).toSorted()).toEqual([
       'BP_API_URL',
