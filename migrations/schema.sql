@@ -855,6 +855,21 @@ create table model_failures (
 
 CREATE INDEX model_failures_by_day ON public.model_failures USING btree (day);
 
+create table model_keys (
+  id text not null,
+  workspace_id text not null,
+  provider text not null,
+  key text not null,
+  set_by text,
+  set_at timestamp with time zone not null default now(),
+  constraint model_keys_pkey PRIMARY KEY (id),
+  constraint model_keys_set_by_fkey FOREIGN KEY (set_by) REFERENCES accounts(id) ON DELETE SET NULL,
+  constraint model_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  constraint model_keys_workspace_id_provider_key UNIQUE (workspace_id, provider)
+);
+
+CREATE INDEX model_keys_by_account ON public.model_keys USING btree (set_by) WHERE (set_by IS NOT NULL);
+
 create table model_reservations (
   id text not null,
   bot_id text not null,
@@ -871,20 +886,6 @@ create table model_reservations (
 CREATE INDEX model_reservations_by_bot ON public.model_reservations USING btree (bot_id);
 
 CREATE INDEX model_reservations_by_expiry ON public.model_reservations USING btree (expires_at);
-create table model_keys (
-  id text not null,
-  workspace_id text not null,
-  provider text not null,
-  key text not null,
-  set_by text,
-  set_at timestamp with time zone not null default now(),
-  constraint model_keys_pkey PRIMARY KEY (id),
-  constraint model_keys_set_by_fkey FOREIGN KEY (set_by) REFERENCES accounts(id) ON DELETE SET NULL,
-  constraint model_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
-  constraint model_keys_workspace_id_provider_key UNIQUE (workspace_id, provider)
-);
-
-CREATE INDEX model_keys_by_account ON public.model_keys USING btree (set_by) WHERE (set_by IS NOT NULL);
 
 create table model_spending (
   owner_id text not null,
