@@ -97,7 +97,7 @@ test('the shell of npx is killed: all of it ends in order, and the next start wo
 
 test('the launcher of isobot killed on an old Node: all of it ends, and the next start works at once', async () => {
   const started = starts.at(-1) ?? (await start(launcherOnOldNode))
-  expect(pidOf(started, /cli\/main\.ts start$/)).not.toBe(started.pid)
+  expect(pidOf(started, program)).not.toBe(started.pid)
   process.kill(started.pid, 'SIGKILL')
   await start(supervisor)
   await expect.poll(() => stillThere(started), patience).toEqual([])
