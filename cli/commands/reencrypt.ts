@@ -19,7 +19,7 @@ export function addReencryptCommand(program: Command): void {
       '--env-file <file>',
       `file with variables that the environment does not set (default: ${usualVariables}, if it exists)`,
     )
-    .addHelpText('after', '\nExample:\n  $ ISOBOT_SECRET=<new> ISOBOT_SECRET_ACCEPTED=<former> isobot reencrypt\n')
+    .addHelpText('after', '\nExample:\n  $ isobot reencrypt --env-file production.env\n')
     .action(async ({ envFile }: { envFile?: string }, command: Command) => {
       const { output } = toolsOf(command)
       loadVariables(envFile)
