@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { BotPage } from './bot/bot-page.tsx'
+import { InboxPage } from './inbox/inbox-page.tsx'
 import { AuditPage } from './pages/audit-page.tsx'
 import { BotsPage } from './pages/bots-page.tsx'
 import { HubPage } from './pages/hub-page.tsx'
-import { InboxPage } from './pages/inbox-page.tsx'
 import { InvitationPage } from './pages/invitation-page.tsx'
 import { MembersPage } from './pages/members-page.tsx'
 import { ModelsPage } from './pages/models-page.tsx'
@@ -25,7 +25,7 @@ export function App(): JSX.Element {
         <InvitationPage />
       ) : session.value ? (
         <Shell key={session.value.workspaceId}>
-          <Mended key={segments.value.slice(0, 2).join('/')}>
+          <Mended key={pageKey()}>
             <CurrentPage />
           </Mended>
         </Shell>
@@ -35,6 +35,12 @@ export function App(): JSX.Element {
       <Notices />
     </>
   )
+}
+
+/** Pages with different keys share no state. The inbox is one page: its list stays while conversations open beside it. */
+function pageKey(): string {
+  const [section = firstSection(), id = ''] = segments.value
+  return section === 'inbox' ? section : `${section}/${id}`
 }
 
 function CurrentPage(): JSX.Element {

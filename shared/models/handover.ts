@@ -81,6 +81,7 @@ export const handoverFilter = {
 export interface HandoverQuery {
   status: (typeof handoverFilter)['status']['enum'][number]
   memberId?: string | undefined
+  conversationId?: string | undefined
   text?: string | undefined
   timeStart?: string | undefined
   timeEnd?: string | undefined

@@ -77,12 +77,13 @@ function isOpen({ status }: HandoverQuery): boolean {
 
 /** Restricts a query of handovers. */
 function select(builder: Parameters<typeof page>[0], search: HandoverSearch): void {
-  const { status, memberId, text, timeStart, timeEnd } = search
+  const { status, memberId, conversationId, text, timeStart, timeEnd } = search
   // The open ones have an index, for there may be many that have ended.
   if (isOpen(search)) void builder.whereNull('ended_at')
   else if (status !== 'all') void builder.whereNotNull('ended_at')
   if (status !== 'open' && status !== 'ended' && status !== 'all') void builder.where({ status })
   if (memberId !== undefined) void builder.where({ account_id: memberId })
+  if (conversationId !== undefined) void builder.where({ conversation_id: conversationId })
   if (timeStart !== undefined) void builder.where('created_at', '>=', new Date(timeStart))
   if (timeEnd !== undefined) void builder.where('created_at', '<=', new Date(timeEnd))
   if (text !== undefined) void builder.whereRaw(hasText, [text, text, text, text, text, text])

@@ -239,7 +239,14 @@ const views: Record<string, { path: () => string; show?: () => Promise<unknown> 
     path: () => '/models',
     show: () => page.getByText('Failures by cause').waitFor(),
   },
-  'the inbox': { path: () => '/inbox?queue=open' },
+  'the inbox': { path: () => '/inbox?queue=open', show: () => page.locator('[data-row]').first().waitFor() },
+  'a conversation in the inbox': {
+    path: () => `/inbox/${bot.id}/${handedOver}?queue=open`,
+    async show() {
+      await page.getByText('for members only').waitFor()
+      await button('Details').click()
+    },
+  },
   'the canned replies': { path: () => '/inbox/canned-replies', show: () => page.getByText('/hello').waitFor() },
   'the public integrations': { path: () => '/hub', show: () => page.getByText('webchat').first().waitFor() },
   'public plugins, of which there are none': { path: () => '/hub/plugins' },
@@ -386,6 +393,8 @@ const dialogs: Record<string, { path: () => string; show: () => Promise<unknown>
       await page.getByLabel('Member who answers').waitFor()
     },
   },
+  Notifications: { path: () => '/inbox', show: () => button('Notifications').click() },
+  'Keyboard shortcuts': { path: () => '/inbox', show: () => button('Keyboard shortcuts').click() },
   'New canned reply': { path: () => '/inbox/canned-replies', show: () => button('New canned reply').click() },
   'New table': { path: () => `/bots/${bot.id}/tables`, show: () => button('New table').click() },
   'Add a column': { path: () => `/bots/${bot.id}/tables/${tableId}`, show: () => button('Add a column').click() },

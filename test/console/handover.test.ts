@@ -198,6 +198,7 @@ test('notes stand apart from messages, for members only; whoever wrote one delet
 
   // Nobody answers yet, and a note needs no handover to oneself.
   const note = page.getByRole('textbox', { name: 'Note' })
+  await button('Write a note').click()
   await note.fill('She has called, too')
   await note.press('Enter')
   await notes.getByText('She has called, too').waitFor()
@@ -227,9 +228,20 @@ test('notes stand apart from messages, for members only; whoever wrote one delet
   await expect.poll(events, patience).toHaveLength(1)
   await said.getByRole('link', { name: 'Event of the message' }).waitFor()
   await expect.poll(() => said.textContent(), patience).not.toMatch(/ignored|pending/)
+
+  // The page still has the notes when people have handed the conversation back, and when they take it again.
+  await button('Hand back').click()
+  await log().getByText('Handed back: the bot answers').waitFor()
+  await expect.poll(() => notes.allTextContents(), patience).toHaveLength(2)
+  await button('Take over').click()
+  await expect.poll(focused, patience).toBe('Reply')
+  await expect.poll(() => notes.allTextContents(), patience).toHaveLength(2)
+  expect(await log().getByText('Handed over to people: A broken parcel').count()).toBe(1)
 })
 
 test('by keyboard alone, a member writes a canned reply, finds it with a slash, changes and deletes it', async () => {
+  // An attempt before may have left some.
+  await platform.context.db('canned_replies').delete()
   await page.goto(`${platform.url}/console/inbox/canned-replies`)
   await page.getByRole('heading', { name: 'No canned reply yet' }).waitFor()
   const replyList = page.getByRole('list', { name: 'Canned replies' })
@@ -240,6 +252,7 @@ test('by keyboard alone, a member writes a canned reply, finds it with a slash, 
   ] as const) {
     await tabTo('New canned reply')
     await page.keyboard.press('Enter')
+    await page.locator('input:focus').waitFor()
     await page.keyboard.type(`/${shortcut}`)
     await page.keyboard.press('Tab')
     await page.keyboard.type(text)
@@ -270,6 +283,7 @@ test('by keyboard alone, a member writes a canned reply, finds it with a slash, 
   await expect.poll(() => options.allTextContents(), patience).toEqual([expect.stringContaining('/return')])
   // The texts are searched too.
   await page.keyboard.press('Backspace')
+  await expect.poll(() => options.allTextContents(), patience).toHaveLength(2)
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await expect.poll(() => reply().inputValue(), patience).toBe('Hello Ada. You can send it back for free.')

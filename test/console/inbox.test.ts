@@ -21,7 +21,26 @@ beforeAll(async () => {
 }, installing)
 afterAll(() => parts.disposeAsync())
 
-const queue = (name: string) => page.getByRole('button', { name, exact: true }).click()
+const queue = (name: string) => page.getByRole('button', { name: new RegExp(`^${name}\\b`) }).click()
+const list = (name: string) => page.getByRole('region', { name, exact: true })
+const rows = (name: string) => list(name).getByRole('link')
+const names = (name: string) => list(name).locator('.who').allTextContents()
+const log = () => page.getByRole('log', { name: 'Messages' })
+const search = () => page.getByRole('searchbox', { name: 'Search handovers' })
+
+/** The name of the element that has the focus, empty for none: of a row, the name of the user. */
+const focused = () =>
+  page.evaluate<string>(`(() => {
+    const element = document.activeElement
+    if (element === document.body) return ''
+    return element.querySelector('.who')?.textContent ?? element.getAttribute('aria-label') ?? element.textContent.trim()
+  })()`)
+
+/** Presses Tab until an element has the focus. */
+async function tabTo(name: string): Promise<void> {
+  for (let presses = 0; presses < 40 && (await focused()) !== name; presses++) await page.keyboard.press('Tab')
+  expect(await focused()).toBe(name)
+}
 
 /** A conversation of a bot that waits for a person. */
 async function handOver(name: string, title: string) {
@@ -31,55 +50,206 @@ async function handOver(name: string, title: string) {
   await user.send(id, 'Is anyone there?')
   const path = `/v1/chat/conversations/${id}/handover`
   const { body } = await platform.ask('POST', path, { title }, { 'x-bot-id': bot.id })
-  return { id, botId: bot.id, handoverId: body.handover.id as string }
+  return { id, user, botId: bot.id, handoverId: body.handover.id as string }
 }
 
-test('an agent finds the conversations of all bots that wait, the longest first, and answers one of them', async () => {
+/** Hands the conversations back that are still open, so that the next test begins with an empty inbox. */
+async function handAllBack(): Promise<void> {
+  const { body } = await platform.ask('GET', '/v1/admin/handovers?pageSize=100')
+  for (const { bot, handover } of body.handovers) {
+    await platform.ask('POST', `/v1/admin/bots/${bot.id}/handovers/${handover.id}/resolve`, {})
+  }
+  await page.goto(`${platform.url}/console`)
+  await page.getByText('No conversation waits for a person.').waitFor()
+}
+
+test('an agent finds the conversations of all bots that wait, the longest first, and answers one beside the list', async () => {
   await page.getByText('No conversation waits for a person.').waitFor()
   const first = await handOver('Ada', 'A broken parcel')
   const second = await handOver('Bob', 'A refund')
-  const rows = page.getByRole('region', { name: 'Waiting' }).getByRole('listitem')
-  await expect.poll(() => rows.allTextContents(), patience).toHaveLength(2)
-  const links = page.getByRole('region', { name: 'Waiting' }).getByRole('link')
-  expect(await links.allTextContents()).toEqual(['Ada', 'Bob'])
-  await page.getByText('A broken parcel bot of Ada').waitFor()
-  await page.getByRole('link', { name: 'Bob' }).click()
-  await page.getByRole('log', { name: 'Messages' }).getByText('Is anyone there?').waitFor()
+  await expect.poll(() => names('Waiting'), patience).toEqual(['Ada', 'Bob'])
+  await list('Waiting').getByText('A broken parcel').waitFor()
+  await list('Waiting').getByText('bot of Ada, chat').waitFor()
+  await rows('Waiting').filter({ hasText: 'Bob' }).click()
+  await log().getByText('Is anyone there?').waitFor()
+  expect(await names('Waiting')).toEqual(['Ada', 'Bob'])
   await page.getByRole('button', { name: 'Take over' }).click()
   await page.getByRole('textbox', { name: 'Reply' }).fill('Yes, I am')
   await page.keyboard.press('Enter')
   await expect.poll(() => replies(platform, second.id), patience).toEqual(['Yes, I am'])
-  expect(await page.getByRole('link', { name: 'Its events' }).count()).toBe(0)
-  expect(await page.getByLabel('File to send').count()).toBe(0)
-  const log = page.getByRole('log', { name: 'Messages' })
+  await expect.poll(() => names('Waiting'), patience).toEqual(['Ada'])
   const failure = { status: 'failed', failure_reason: 'The address does not exist' } as const
   await platform.context.db('events').where({ conversation_id: second.id }).update(failure)
-  await log.getByText('The bot failed: The address does not exist').waitFor()
-  expect(await log.getByRole('link').count()).toBe(0)
+  await log().getByText('The bot failed: The address does not exist').waitFor()
+  expect(await log().getByRole('link').count()).toBe(0)
 
-  await page.locator('.conversation > header').getByRole('link', { name: 'Inbox' }).click()
-  await page.getByRole('region', { name: 'Waiting' }).getByRole('link', { name: 'Ada' }).waitFor()
-  await expect.poll(() => page.getByRole('link', { name: 'Bob' }).count(), patience).toBe(0)
   await queue('Mine')
-  await page.getByRole('region', { name: 'Mine' }).getByText('You answer').waitFor()
+  await rows('Mine').getByText('You answer').waitFor()
   await queue('All open')
-  await expect
-    .poll(() => page.getByRole('region', { name: 'All open' }).getByRole('listitem').count(), patience)
-    .toBe(2)
-  await page.setViewportSize({ width: 320, height: 640 })
-  expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(320)
-  await page.setViewportSize({ width: 1280, height: 800 })
+  await expect.poll(() => names('All open'), patience).toEqual(['Ada', 'Bob'])
   await platform.ask('POST', `/v1/admin/bots/${first.botId}/handovers/${first.handoverId}/resolve`, {})
-  await expect.poll(() => page.getByRole('link', { name: 'Ada' }).count(), patience).toBe(0)
+  await expect.poll(() => names('All open'), patience).toEqual(['Bob'])
+  await queue('Resolved')
+  await expect.poll(() => names('Resolved'), patience).toEqual(['Ada'])
+  await handAllBack()
+})
+
+test('messages that the member has not read are counted, until their conversation is open', async () => {
+  const { id, user, handoverId } = await handOver('Cy', 'A question')
+  const other = await handOver('Dee', 'Another question')
+  await expect.poll(() => names('Waiting'), patience).toEqual(['Cy', 'Dee'])
+  await user.send(id, 'Hello?')
+  await user.send(id, 'Hello??')
+  const unread = rows('Waiting').locator('.count')
+  await expect.poll(() => unread.allTextContents(), patience).toEqual(['2 unread'])
+  await rows('Waiting').first().click()
+  await log().getByText('Hello??').waitFor()
+  await expect.poll(() => unread.count(), patience).toBe(0)
+  await rows('Waiting').last().click()
+  const reads = () => platform.context.db('handover_reads').whereIn('handover_id', [handoverId, other.handoverId])
+  await expect.poll(reads, patience).toHaveLength(2)
+  await page.reload()
+  await expect.poll(() => names('Waiting'), patience).toEqual(['Cy', 'Dee'])
+  expect(await unread.count()).toBe(0)
+  await handAllBack()
+})
+
+test('a search finds handovers by user, title and id, in every queue', async () => {
+  await handOver('Ed', 'A parcel')
+  const { id, botId, handoverId } = await handOver('Flo', 'An invoice')
+  await expect.poll(() => names('Waiting'), patience).toEqual(['Ed', 'Flo'])
+  await search().fill('INVOICE')
+  await expect.poll(() => names('Waiting'), patience).toEqual(['Flo'])
+  await search().fill(id)
+  await expect.poll(() => names('Waiting'), patience).toEqual(['Flo'])
+  await platform.ask('POST', `/v1/admin/bots/${botId}/handovers/${handoverId}/resolve`, {})
+  await page.getByRole('heading', { name: 'No handover matches' }).waitFor()
+  await queue('Resolved')
+  await expect.poll(() => names('Resolved'), patience).toEqual(['Flo'])
+  await rows('Resolved').click()
+  await log().getByText('Handed back: the bot answers').waitFor()
+  await handAllBack()
+})
+
+test('by keyboard alone, an agent works from the list: opens, takes over, answers, notes, hands back, and goes on', async () => {
+  const first = await handOver('Gil', 'The first')
+  await handOver('Hal', 'The second')
+  await handOver('Ida', 'The third')
+  await expect.poll(() => names('Waiting'), patience).toEqual(['Gil', 'Hal', 'Ida'])
+  await tabTo('Gil')
+  // One row is in the order of the Tab key; the arrows move between them.
+  for (const [key, name] of [
+    ['ArrowDown', 'Hal'],
+    ['End', 'Ida'],
+    ['Home', 'Gil'],
+  ] as const) {
+    await page.keyboard.press(key)
+    expect(await focused()).toBe(name)
+  }
+  await page.keyboard.press('Enter')
+  await log().getByText('Is anyone there?').waitFor()
+  await expect.poll(() => page.evaluate(`document.activeElement.closest('.inbox-open') !== null`), patience).toBe(true)
+  await page.keyboard.press('Escape')
+  await expect.poll(focused, patience).toBe('Gil')
+
+  // The key acts on the row that has the focus, and the conversation opens.
+  await page.keyboard.press('t')
+  await expect.poll(focused, patience).toBe('Reply')
+  await page.keyboard.type('Hello, no shortcut: tnae')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => replies(platform, first.id), patience).toEqual(['Hello, no shortcut: tnae'])
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('n')
+  await expect.poll(focused, patience).toBe('Note')
+  await page.keyboard.type('She is satisfied')
+  await page.keyboard.press('Enter')
+  await log().getByText('She is satisfied').waitFor()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('i')
+  await page.getByRole('complementary', { name: 'About the conversation' }).waitFor()
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Hand back to the bot').waitFor()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('e')
+  await page.getByText('The bot answers', { exact: true }).waitFor()
+  await page.keyboard.press('Escape')
+  // The row has left the queue.
+  await expect.poll(focused, patience).toBe('Hal')
+  const { body } = await platform.ask('GET', '/v1/admin/handovers?status=pending')
+  const [hal] = body.handovers
+  await platform.ask('POST', `/v1/admin/bots/${hal.bot.id}/handovers/${hal.handover.id}/resolve`, {})
+  await expect.poll(focused, patience).toBe('Ida')
+  await page.keyboard.press('/')
+  expect(await focused()).toBe('Search handovers')
+  await handAllBack()
+})
+
+test('what has come is counted in the title; sound and notifications of the browser are off until they are chosen', async () => {
+  await page.context().grantPermissions(['notifications'])
+  await page.addInitScript(`
+    window.announced = []
+    const { start } = OscillatorNode.prototype
+    OscillatorNode.prototype.start = function (...given) { announced.push('tone'); return start.apply(this, given) }
+    const Shown = Notification
+    window.Notification = class extends Shown {
+      constructor(title, options) { super(title, options); announced.push(title + ': ' + options.body) }
+    }`)
+  await page.reload()
+  await page.getByText('No conversation waits for a person.').waitFor()
+  const announced = () => page.evaluate<string[]>('announced.splice(0)')
+  const { id, user } = await handOver('Lea', 'A question')
+  await expect.poll(() => page.title(), patience).toBe('(1) Inbox · Isobot')
+  expect(await announced()).toEqual([])
+  await page.getByRole('button', { name: 'Notifications' }).click()
+  await page.getByLabel('Play a sound').check()
+  await page.getByLabel('Show notifications of the browser').check()
+  await page.keyboard.press('Escape')
+  expect(await announced()).toEqual(['tone', 'tone'])
+
+  await rows('Waiting').click()
+  await page.getByRole('button', { name: 'Take over' }).click()
+  await expect.poll(() => page.title(), patience).toBe('Inbox · Isobot')
+  await user.send(id, 'This one is seen')
+  await log().getByText('This one is seen').waitFor()
+  // As in another tab of the browser.
+  await page.evaluate(`Object.defineProperty(document, 'hidden', { get: () => true, configurable: true })`)
+  await user.send(id, 'This one is not')
+  await expect.poll(() => page.title(), patience).toBe('(1) Inbox · Isobot')
+  expect(await announced()).toEqual(['tone', 'tone', 'Lea has written: A question · bot of Lea'])
+  await handOver('Max', 'Another question')
+  await expect.poll(() => page.title(), patience).toBe('(2) Inbox · Isobot')
+  expect(await announced()).toEqual(['tone', 'tone', 'Max waits for a person: Another question · bot of Max'])
+  await page.evaluate(`delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))`)
+  await expect.poll(() => page.title(), patience).toBe('(1) Inbox · Isobot')
+  await page.evaluate('localStorage.clear()')
+  await handAllBack()
+})
+
+test('on a phone there is the list or the conversation', async () => {
+  await handOver('Jo', 'A title that is rather long for a small screen, as titles are that a model has written')
+  await page.setViewportSize({ width: 320, height: 640 })
+  const width = () => page.evaluate<number>('document.documentElement.scrollWidth')
+  await rows('Waiting').waitFor()
+  expect(await width()).toBe(320)
+  await rows('Waiting').click()
+  await log().getByText('Is anyone there?').waitFor()
+  expect(await rows('Waiting').isVisible()).toBe(false)
+  expect(await width()).toBe(320)
+  await page.getByRole('button', { name: 'Details' }).click()
+  expect(await width()).toBe(320)
+  await page.keyboard.press('Escape')
+  await expect.poll(focused, patience).toBe('Jo')
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await handAllBack()
 })
 
 test('an agent sees the sections of an agent, and no others', async () => {
   const sections = page.getByRole('navigation', { name: 'Sections' }).getByRole('link')
-  expect(await sections.allTextContents()).toEqual(['Inbox', 'Members', 'Tokens'])
+  await expect.poll(() => sections.allTextContents(), patience).toEqual(['Inbox', 'Members', 'Tokens'])
 })
 
 test('agents of other workspaces find an empty inbox', async () => {
-  await handOver('Cy', 'Not for others')
+  await handOver('Kim', 'Not for others')
   const stranger = await createMember(platform, 'agent')
   const { body } = await platform.ask('GET', '/v1/admin/handovers', undefined, stranger)
   expect(body.handovers).toEqual([])

@@ -50,6 +50,9 @@ export function About({ botId, about }: { botId: string; about: About }): JSX.El
         </Section>
       )}
       {mayChange.value && <States states={states} />}
+      <p class="live quiet">
+        <i class="is-live" /> Live. The audit log has this reading.
+      </p>
     </aside>
   )
 }

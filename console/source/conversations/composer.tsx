@@ -19,8 +19,8 @@ interface ComposerProps {
 }
 
 const kinds = [
-  { value: 'reply', label: 'Reply' },
-  { value: 'note', label: 'Note' },
+  { value: 'reply', label: 'Reply', keyShortcut: 'r' },
+  { value: 'note', label: 'Note', keyShortcut: 'n' },
 ] as const
 
 /** The field in which the member of a handover answers, and in which all members write notes. */
@@ -28,11 +28,28 @@ export function Composer(props: ComposerProps): JSX.Element {
   const mayReply = isMine(props.handover)
   const [chosen, setChosen] = useState<Kind>('reply')
   const kind = mayReply ? chosen : 'note'
+  const [isOpen, setIsOpen] = useState(mayReply || draftOf(props.conversationId, 'note').text !== '')
+  const element = useRef<HTMLDivElement>(null)
+  const choose = (next: Kind) => {
+    setChosen(next)
+    setIsOpen(true)
+    requestAnimationFrame(() => element.current?.querySelector('textarea')?.focus())
+  }
+  if (!isOpen) {
+    return (
+      <div class="compose" ref={element}>
+        <button type="button" class="button small" aria-keyshortcuts="n" onClick={() => choose('note')}>
+          <Icon name="note" />
+          Write a note
+        </button>
+      </div>
+    )
+  }
   return (
-    <div class={`compose ${kind}`}>
+    <div class={`compose ${kind}`} ref={element}>
       <div class="compose-kind">
         {mayReply ? (
-          <Segmented label="Kind of text" options={kinds} value={kind} onChange={setChosen} />
+          <Segmented label="Kind of text" options={kinds} value={kind} onChange={choose} />
         ) : (
           <strong>Note</strong>
         )}
@@ -50,7 +67,8 @@ function Field({ botId, conversationId, handover, kind, takesFocus, onSent }: Co
   const isSending = useRef(false)
   const field = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {
-    if (takesFocus) field.current?.focus()
+    // On a device without a keyboard, the focus would open one over the messages.
+    if (takesFocus && !matchMedia('(pointer: coarse)').matches) field.current?.focus()
   }, [])
   const keep = (next: Draft) => {
     keepDraft(conversationId, kind, next)
@@ -106,6 +124,7 @@ function Field({ botId, conversationId, handover, kind, takesFocus, onSent }: Co
       <ReplyField
         field={field}
         label={label}
+        keyShortcut={kind === 'note' ? 'n' : 'r'}
         placeholder={kind === 'note' ? 'A note for other members' : 'Reply, or / for a canned reply'}
         isReadOnly={isBusy}
         hasCannedReplies={kind === 'reply'}

@@ -18,11 +18,6 @@ export function ConversationsTab({ bot, segments: [id] }: TabProps): JSX.Element
   return id === undefined ? (
     <ConversationList key={bot.id} bot={bot} />
   ) : (
-    <ConversationPage
-      key={id}
-      botId={bot.id}
-      id={id}
-      back={{ href: to('bots', bot.id, 'conversations') + location.search, label: 'Conversations' }}
-    />
+    <ConversationPage key={id} botId={bot.id} id={id} back={to('bots', bot.id, 'conversations') + location.search} />
   )
 }

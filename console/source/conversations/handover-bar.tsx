@@ -49,16 +49,28 @@ export function HandoverBar({ botId, conversationId, handover, onChange }: Hando
       </div>
       <div class="actions">
         {!handover?.member && (
-          <button type="button" class="button small primary" disabled={isBusy} onClick={() => void act(takeOver)}>
+          <button
+            type="button"
+            class="button small primary"
+            aria-keyshortcuts="t"
+            disabled={isBusy}
+            onClick={() => void act(takeOver)}
+          >
             Take over
           </button>
         )}
         {handover && (
           <>
-            <button type="button" class="button small" onClick={() => setIsAssigning(true)}>
+            <button type="button" class="button small" aria-keyshortcuts="a" onClick={() => setIsAssigning(true)}>
               Assign
             </button>
-            <button type="button" class="button small" disabled={isBusy} onClick={() => void act(handBack)}>
+            <button
+              type="button"
+              class="button small"
+              aria-keyshortcuts="e"
+              disabled={isBusy}
+              onClick={() => void act(handBack)}
+            >
               Hand back
             </button>
           </>

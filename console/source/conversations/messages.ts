@@ -1,5 +1,4 @@
 import type { AnswerOf } from '../../../shared/openapi/answer-of.ts'
-import type { HandoverNote } from '../api/types.ts'
 
 export type TranscriptPage = AnswerOf<'listBotConversationMessages'>
 export type TranscriptMessage = TranscriptPage['messages'][number]
@@ -32,30 +31,13 @@ export function withOlder(loaded: LoadedMessages, { messages, meta }: Transcript
   return { messages: [...loaded.messages, ...added], nextToken: meta.nextToken }
 }
 
-interface Moment {
+export interface Moment {
   id: string
   createdAt: string
 }
 
 /** ISO times of equal length and ids are in the order of their texts. */
-function isBefore(one: Moment, other: Moment): boolean {
+export function isBefore(one: Moment, other: Moment): boolean {
   if (one.createdAt !== other.createdAt) return one.createdAt < other.createdAt
   return one.id < other.id
-}
-
-/** A message of a conversation, or a note that members wrote about it. */
-export type Entry = { kind: 'message'; message: TranscriptMessage } | { kind: 'note'; note: HandoverNote }
-
-/** Messages and notes in the order of their times, oldest first, without the notes among messages that are not loaded. */
-export function toEntries({ messages, nextToken }: LoadedMessages, notes: HandoverNote[]): Entry[] {
-  const begin = nextToken === undefined ? '' : (messages.at(-1)?.createdAt ?? '')
-  const entries: Entry[] = [
-    ...messages.map((message): Entry => ({ kind: 'message', message })),
-    ...notes.filter(({ createdAt }) => createdAt >= begin).map((note): Entry => ({ kind: 'note', note })),
-  ]
-  return entries.toSorted((one, other) => (isBefore(contentOf(one), contentOf(other)) ? -1 : 1))
-}
-
-export function contentOf(entry: Entry): TranscriptMessage | HandoverNote {
-  return entry.kind === 'note' ? entry.note : entry.message
 }

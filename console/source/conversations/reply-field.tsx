@@ -9,6 +9,7 @@ import { findReplies, loadCannedReplies, slashBefore } from './canned-replies.ts
 interface ReplyFieldProps {
   field: RefObject<HTMLTextAreaElement | null>
   label: string
+  keyShortcut: string
   placeholder: string
   isReadOnly: boolean
   /** Whether a slash lists the canned replies. */
@@ -24,7 +25,7 @@ interface ReplyFieldProps {
  * after it search, the arrow keys select, Enter or Tab inserts, Escape closes the list.
  */
 export function ReplyField(props: ReplyFieldProps): JSX.Element {
-  const { field, label, placeholder, isReadOnly, hasCannedReplies, value, onChange, onSubmit } = props
+  const { field, label, keyShortcut, placeholder, isReadOnly, hasCannedReplies, value, onChange, onSubmit } = props
   const [caret, setCaret] = useState(0)
   /** Position of the slash whose list Escape has closed. */
   const [closedAt, setClosedAt] = useState(-1)
@@ -63,8 +64,8 @@ export function ReplyField(props: ReplyFieldProps): JSX.Element {
       setSelected((found.indexOf(current) + (key === 'ArrowDown' ? 1 : found.length - 1)) % found.length)
     } else if (current && !event.shiftKey && (key === 'Enter' || key === 'Tab')) insert(current)
     else if (key === 'Enter' && !event.shiftKey) return onSubmit(event)
-    // The next one leaves the page.
-    else if (key === 'Escape') return event.currentTarget.blur()
+    // The next one leaves the conversation.
+    else if (key === 'Escape') return leave(event.currentTarget)
     else return
     event.preventDefault()
   }
@@ -83,6 +84,7 @@ export function ReplyField(props: ReplyFieldProps): JSX.Element {
         ref={field}
         rows={2}
         aria-label={label}
+        aria-keyshortcuts={keyShortcut}
         placeholder={placeholder}
         readOnly={isReadOnly}
         value={value}
@@ -98,6 +100,13 @@ export function ReplyField(props: ReplyFieldProps): JSX.Element {
       />
     </>
   )
+}
+
+/** Takes the focus from a field, to the element around it that handles keys, if there is one. */
+function leave(field: HTMLElement): void {
+  const around = field.closest<HTMLElement>('[data-keys]')
+  if (around) around.focus()
+  else field.blur()
 }
 
 interface CannedReplyListProps {

@@ -6,18 +6,17 @@ import { useStayAtEnd } from '../parts/stay-at-end.ts'
 import { Outcome } from '../parts/status.tsx'
 import { to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
-import type { HandoverNote } from '../api/types.ts'
-import { contentOf, toEntries, type LoadedMessages, type TranscriptMessage } from './messages.ts'
+import { toEntries, type Turn } from './entries.ts'
+import type { LoadedMessages, TranscriptMessage } from './messages.ts'
 import { Note } from './note.tsx'
 import { Picture } from './picture.tsx'
 import { Tags } from './tags.tsx'
+import type { HandoverWithNotes } from './use-handovers.ts'
 
 interface TranscriptProps {
   botId: string
   loaded: LoadedMessages
-  notes: HandoverNote[]
-  /** The handover in progress. */
-  handoverId: string | undefined
+  handovers: HandoverWithNotes[]
   /** Called after the deletion of a note. */
   onChange: () => void
   isBusy: boolean
@@ -25,14 +24,13 @@ interface TranscriptProps {
 }
 
 /**
- * The messages of both sides and the notes of members, oldest first. The list follows new ones, unless the reader has
- * scrolled up.
+ * The messages of both sides, the notes of members, and the begins and ends of handovers, oldest first. The list follows
+ * new ones, unless the reader has scrolled up.
  */
 export function Transcript(props: TranscriptProps): JSX.Element {
-  const { botId, loaded, notes, handoverId, onChange, isBusy, loadOlder } = props
-  const entries = toEntries(loaded, notes)
-  const last = entries.at(-1)
-  const end = useStayAtEnd(last && contentOf(last).id)
+  const { botId, loaded, handovers, onChange, isBusy, loadOlder } = props
+  const entries = toEntries(loaded, handovers)
+  const end = useStayAtEnd(entries.at(-1)?.id)
   return (
     <div class="messages" ref={end} tabIndex={0} role="log" aria-label="Messages">
       {loaded.nextToken !== undefined && (
@@ -46,16 +44,31 @@ export function Transcript(props: TranscriptProps): JSX.Element {
         <Empty icon="chat" title="No message yet" />
       ) : (
         <ol class="plain">
-          {entries.map((entry) =>
-            entry.kind === 'message' ? (
-              <Message key={entry.message.id} botId={botId} message={entry.message} />
-            ) : (
-              <Note key={entry.note.id} botId={botId} handoverId={handoverId!} note={entry.note} onDeleted={onChange} />
-            ),
-          )}
+          {entries.map((entry) => {
+            switch (entry.kind) {
+              case 'message':
+                return <Message key={entry.id} botId={botId} message={entry.message} />
+              case 'note':
+                return <Note key={entry.id} botId={botId} {...entry} onDeleted={onChange} />
+              case 'turn':
+                return <TurnLine key={entry.id} {...entry} />
+            }
+          })}
         </ol>
       )}
     </div>
+  )
+}
+
+/** The line between messages at which other participants begin to answer. */
+function TurnLine({ turn: { text, at } }: { turn: Turn }): JSX.Element {
+  return (
+    <li class="turn">
+      <span>{text}</span>
+      <time class="quiet" dateTime={at} title={formatAbsolute(at)}>
+        {formatMoment(at)}
+      </time>
+    </li>
   )
 }
 

@@ -1,11 +1,10 @@
 import { useRef, useState } from 'preact/hooks'
 import type { AnswerOf } from '../../../shared/openapi/answer-of.ts'
-import { allPages } from '../api/all-pages.ts'
 import { ask, explain } from '../api/ask.ts'
-import type { HandoverNote } from '../api/types.ts'
 import { notify } from '../state/notices.ts'
 import { useResource, type Resource } from '../state/resource.ts'
 import { isMine } from './handover.ts'
+import { useHandovers, type HandoverWithNotes } from './use-handovers.ts'
 import { withNewest, withOlder, type LoadedMessages } from './messages.ts'
 
 const everyMilliseconds = 2500
@@ -16,8 +15,7 @@ const pageSize = 50
 interface Answers {
   about: AnswerOf<'getBotConversation'>
   loaded: LoadedMessages
-  /** The notes of the handover in progress. */
-  notes: HandoverNote[]
+  handovers: HandoverWithNotes[]
 }
 
 export interface OpenTranscript {
@@ -34,21 +32,21 @@ export interface OpenTranscript {
 export function useTranscript(botId: string, conversationId: string): OpenTranscript {
   const path = `/bots/${botId}/conversations/${encodeURIComponent(conversationId)}`
   const reading = useRef<string>(undefined)
-  const readingOfNotes = useRef<string>(undefined)
   const loaded = useRef<LoadedMessages>({ messages: [] })
   const [isBusy, setIsBusy] = useState(false)
+  const loadHandovers = useHandovers(botId, conversationId)
   const [every, setEvery] = useState(everyMilliseconds)
   const load = async (abort: AbortSignal) => {
     const about = await ask<'getBotConversation'>('GET', path, { query: { reading: reading.current }, abort })
     reading.current = about.reading
     setEvery(isMine(about.handover) ? everyMillisecondsOfMine : everyMilliseconds)
     const query = { pageSize, reading: reading.current }
-    const [page, notes] = await Promise.all([
+    const [page, handovers] = await Promise.all([
       ask<'listBotConversationMessages'>('GET', `${path}/messages`, { query, abort }),
-      about.handover ? loadNotes(`/bots/${botId}/handovers/${about.handover.id}/notes`, readingOfNotes, abort) : [],
+      loadHandovers(about.handover, abort),
     ])
     loaded.current = withNewest(loaded.current, page)
-    return { about, loaded: loaded.current, notes }
+    return { about, loaded: loaded.current, handovers }
   }
   const resource = useResource(`transcript ${path}`, load, { every })
   const loadOlder = async () => {
@@ -76,18 +74,4 @@ export function useTranscript(botId: string, conversationId: string): OpenTransc
 /** A page that is opened again shows its last answer until it has a new one. */
 function latestOf(loaded: LoadedMessages, answered: LoadedMessages): LoadedMessages {
   return loaded.messages.length > 0 ? loaded : answered
-}
-
-/** @param reading the audit log's name of this reading, which the first answer gives */
-async function loadNotes(
-  path: string,
-  reading: { current: string | undefined },
-  abort: AbortSignal,
-): Promise<HandoverNote[]> {
-  return allPages(async (nextToken) => {
-    const query = { pageSize: 100, nextToken, reading: reading.current }
-    const page = await ask<'listHandoverNotes'>('GET', path, { query, abort })
-    if (page.reading !== undefined) reading.current = page.reading
-    return { items: page.notes, nextToken: page.meta.nextToken }
-  })
 }

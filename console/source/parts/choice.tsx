@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 
 interface ChoiceProps<Value extends string> {
   label: string
-  options: readonly { value: Value; label: string }[]
+  options: readonly { value: Value; label: string; keyShortcut?: string }[]
   value: Value
   onChange: (value: Value) => void
 }
@@ -16,6 +16,7 @@ export function Segmented<Value extends string>({ label, options, value, onChang
           key={option.value}
           type="button"
           aria-pressed={option.value === value}
+          aria-keyshortcuts={option.keyShortcut}
           onClick={() => onChange(option.value)}
         >
           {option.label}

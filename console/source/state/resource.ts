@@ -23,11 +23,12 @@ export function forget(): void {
  *
  * @param key identifies the data; another key loads anew, undefined loads nothing
  * @param every milliseconds between an answer and the next request; without it there is one request
+ * @param whileHidden whether it also refreshes while the page is hidden
  */
 export function useResource<Data>(
   key: string | undefined,
   load: (abort: AbortSignal) => Promise<Data>,
-  { every }: { every?: number } = {},
+  { every, whileHidden = false }: { every?: number; whileHidden?: boolean } = {},
 ): Resource<Data> {
   const fullKey = key === undefined ? undefined : `${session.value?.workspaceId} ${key}`
   const [state, setState] = useState<{ key: string | undefined; error?: unknown }>({ key: fullKey })
@@ -41,7 +42,7 @@ export function useResource<Data>(
     let timer: ReturnType<typeof setTimeout> | undefined
     const again = () => {
       if (every === undefined || abort.signal.aborted) return
-      timer = setTimeout(() => (document.hidden ? again() : void look()), every)
+      timer = setTimeout(() => (document.hidden && !whileHidden ? again() : void look()), every)
     }
     const look = async () => {
       try {
@@ -60,7 +61,7 @@ export function useResource<Data>(
       abort.abort()
       clearTimeout(timer)
     }
-  }, [fullKey, every, round])
+  }, [fullKey, every, whileHidden, round])
 
   return {
     data: fullKey === undefined ? undefined : (answers.get(fullKey) as Data | undefined),

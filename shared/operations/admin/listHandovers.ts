@@ -13,7 +13,10 @@ export const listHandovers = operation({
   access: 'agent',
   stability: 'experimental',
   errors: ['ResourceNotFound', 'LimitExceeded'],
-  input: closedObject({ botId: { type: 'string' } }, { ...pageInput, ...handoverFilter }),
+  input: closedObject(
+    { botId: { type: 'string' } },
+    { ...pageInput, ...handoverFilter, conversationId: { type: 'string' } },
+  ),
   output: closedObject({ handovers: { type: 'array', items: listedHandover }, meta: pageMeta }),
 
   async handle(context, { botId, ...input }) {

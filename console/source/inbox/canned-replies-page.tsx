@@ -11,7 +11,7 @@ import { SearchField } from '../parts/search-field.tsx'
 import { notify } from '../state/notices.ts'
 import { useResource } from '../state/resource.ts'
 import { query, setQuery, to } from '../state/route.ts'
-import { Page } from './page.tsx'
+import { Page } from '../pages/page.tsx'
 
 type Open = { action: 'create' } | { action: 'edit' | 'delete'; reply: CannedReply }
 

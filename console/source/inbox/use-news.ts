@@ -1,0 +1,54 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { shortId } from '../format.ts'
+import { to } from '../state/route.ts'
+import { announce, type News } from './notifications.ts'
+import type { Listed } from './queues.ts'
+
+/**
+ * Announces what has come since the last look: conversations that wait, conversations that another member has assigned,
+ * and messages of users to the member. The number of them is in the title of the window.
+ *
+ * @param waiting undefined until it is loaded, like `mine`
+ * @param openId the conversation that the member sees while the page is visible
+ */
+export function useNews(waiting: Listed[] | undefined, mine: Listed[] | undefined, openId: string | undefined): void {
+  const known = useRef<Map<string, number>>(undefined)
+  const count = (waiting?.length ?? 0) + sum((mine ?? []).map((each) => unreadOf(each, openId)))
+  useEffect(() => {
+    document.title = `${count > 0 ? `(${count}) ` : ''}Inbox · Isobot`
+  }, [count])
+  useEffect(() => {
+    if (!waiting || !mine) return
+    const former = known.current
+    known.current = new Map()
+    for (const each of [...waiting, ...mine]) {
+      const { id, conversationId, unreadCount, status } = each.handover
+      const isSeen = !document.hidden && conversationId === openId
+      known.current.set(id, isSeen ? 0 : unreadCount)
+      const before = former?.get(id)
+      const isNew = before === undefined ? former !== undefined : status !== 'pending' && unreadCount > before
+      // A conversation that the member has taken over, or reads, is no news.
+      if (isNew && !isSeen) announce(newsOf(each, before === undefined), !document.hidden)
+    }
+  }, [waiting, mine])
+}
+
+function unreadOf({ handover }: Listed, openId: string | undefined): number {
+  return handover.conversationId === openId && !document.hidden ? 0 : handover.unreadCount
+}
+
+function newsOf({ bot, handover }: Listed, isFirst: boolean): News {
+  const { id, user, title, status, conversationId, unreadCount } = handover
+  const name = user?.name ?? shortId(user?.id ?? conversationId)
+  const action = !isFirst ? 'has written' : status === 'pending' ? 'waits for a person' : 'is assigned to you'
+  return {
+    id: `${id} ${unreadCount}`,
+    title: `${name} ${action}`,
+    text: [title, bot.name].filter(Boolean).join(' · '),
+    href: to('inbox', bot.id, conversationId),
+  }
+}
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
