@@ -140,6 +140,8 @@ export const values: Record<string, unknown> = {
   actions: ['greet'],
   'media.url': 'https://example.com/shop.png',
   'integration.url': '',
+  'webhook.url': 'https://tool.example.com/inbox',
+  'inboxWebhook.url': 'https://tool.example.com/inbox',
   iconUrl: '',
   readmeUrl: '',
   signingSecret: '',

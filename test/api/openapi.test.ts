@@ -57,9 +57,11 @@ describe('the OpenAPI document', () => {
 
   test('tags as experimental what published clients do not know, and that alone', () => {
     const published = new Client({}) as unknown as Record<string, unknown>
-    const unknown = Object.values(operations).filter(
-      ({ path, name }) =>
-        !['chat', 'webchat'].includes(interfaceOf(path).name) && typeof published[name] !== 'function',
+    // Clients of the chats are other packages; this is the only operation that those do not know.
+    const unknown = Object.values(operations).filter(({ path, name }) =>
+      ['chat', 'webchat'].includes(interfaceOf(path).name)
+        ? name === 'showTyping'
+        : typeof published[name] !== 'function',
     )
     const experimental = Object.values(operations).filter(({ stability }) => stability === 'experimental')
     expect(experimental.map(({ name }) => name)).toEqual(unknown.map(({ name }) => name))
@@ -169,7 +171,7 @@ describe('over HTTP', () => {
     expect(status).toBe(200)
     expect(body.servers).toEqual([{ url: bot.chatUrl }])
     expect(body.paths['/messages'].post.operationId).toBe('createMessage')
-    expect(body.tags.map(({ name }: { name: string }) => name)).toEqual(['Chat', 'documented'])
+    expect(body.tags.map(({ name }: { name: string }) => name)).toEqual(['Chat', 'documented', 'experimental'])
     const paths = Object.keys((body as OpenApiDocument).paths)
     expect(paths.filter((path) => path.startsWith('/v1') || path.includes('webhookId'))).toEqual([])
 
