@@ -36,6 +36,9 @@ async function buildConsole(): Promise<void> {
 }
 
 async function bundle(): Promise<Rolldown.RolldownOutput['output']> {
+  // Another value, as tests have it, makes a build for development, which is larger and has the paths of its sources.
+  // oxlint-disable-next-line node/no-process-env
+  process.env.NODE_ENV = 'production'
   const output = await build({
     ...viteOptions,
     build: {
