@@ -52,7 +52,7 @@ export function installationOf({ name, integrations }: Bot, alias: string): Inst
   )
 }
 
-/** What people see of an installation. */
+/** The representation of an installation in the output. */
 export function describeInstallation(done: string, alias: string, installation: Installation): string {
   const { name, version, status, webhookUrl, enabled } = installation
   return [

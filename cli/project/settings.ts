@@ -28,7 +28,7 @@ const declaredIntegration = closedObject(
   },
 )
 
-/** What a project declares of its bot, beside code and flows. A deployment applies it. */
+/** The declarations of a project about its bot, beside code and flows. A deployment applies them. */
 const declarations = {
   permissions,
   limits,

@@ -24,7 +24,7 @@ const forAuthors = ['bot/index.d.ts', 'bot/test.d.ts', 'templates', 'LICENSE']
 /** Those of the command line that need the platform's own database, Redis or processes. */
 const platformOnly = ['cli/start.ts', 'cli/doctor/examine.ts', 'cli/files/open-stores.ts']
 
-/** What the page of the API takes from `swagger-ui-dist`. */
+/** The files that the page of the API takes from `swagger-ui-dist`. */
 const renderer = Object.fromEntries(
   ['swagger-ui-bundle.js', 'swagger-ui.css', 'favicon-32x32.png', 'LICENSE', 'NOTICE'].map((name) => [
     `api/docs/renderer/${name}`,

@@ -195,7 +195,7 @@ function toPreview({ message_type: type, message_payload: payload, ...row }: Tim
   return previewOf(content).slice(0, previewCharacters).toWellFormed()
 }
 
-/** What an event in full has beside its row. */
+/** The parts of a full event beside its row. */
 interface EventParts {
   message: MessageRow | undefined
   logs: DescribedLogRow[]

@@ -127,7 +127,7 @@ function day(ago: number): string {
   return new Date(Date.now() - ago * 24 * 3600 * 1000).toISOString().slice(0, 10)
 }
 
-/** What a bot used of language models, some failures, a budget, and a call in the timeline of an event. */
+/** Usage of language models by a bot, some failures, a budget, and a call in the timeline of an event. */
 async function insertModelUsage(botId: string): Promise<void> {
   const { db } = platform.context
   const usage = { calls: 12, input_tokens: 48_000, output_tokens: 9000, cost: 0.43 }

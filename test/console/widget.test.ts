@@ -611,7 +611,7 @@ test('a visitor sees who answers, and when the bot is back: live, after an inter
   const take = async (): Promise<string> => (await asAnna(`conversations/${conversationId}/handover`)).body.handover.id
   const reply = (text: string) =>
     asAnna(`conversations/${conversationId}/messages`, { type: 'text', payload: { text } })
-  /** What the log has, in order: lines of who answers, and messages with their authors. */
+  /** The entries of the log, in order: lines of who answers, and messages with their authors. */
   const seen = () =>
     chat.locator('.log > .turn, .log > .message').evaluateAll((all) => all.map((one) => one.textContent!.trim()))
   const lines = () => chat.locator('.turn').allTextContents()

@@ -15,7 +15,7 @@ const periods: { value: Period; label: string }[] = [
   { value: 'months', label: 'By month' },
 ]
 
-/** What a bot, or without one the whole workspace, uses of language models, and its budget. */
+/** The use of language models by a bot, or without one by the whole workspace, and its budget. */
 export function ModelsView({ botId }: { botId?: string }): JSX.Element {
   const period: Period = query.value.get('by') === 'months' ? 'months' : 'days'
   const range = rangeOf(period)

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { ModelsView } from '../models/models-view.tsx'
 import { Page } from './page.tsx'
 
-/** What the bots of the workspace use of language models, and its budget. */
+/** The use of language models by the bots of the workspace, and its budget. */
 export function ModelsPage(): JSX.Element {
   return (
     <Page title="Models" about="What the bots of this workspace use of language models">

@@ -138,7 +138,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
   function takeKey(userKey: string): void {
     const hadName = visitor.id() !== undefined
     if (!visitor.take(userKey)) return
-    // What the page has said about a visitor without a name is about the one whom it names now.
+    // Data that the page has set for an anonymous visitor belong to the visitor whom it identifies now.
     if (hadName) profile.clear()
     else profile.restart()
     wantsNew = false

@@ -103,7 +103,7 @@ async function questionOf(flowRun: FlowRun, client: Client, card: Card): Promise
   return question
 }
 
-/** What the last search of the event found, as instructions. */
+/** The results of the event's last search, as instructions. */
 function passagesOf(kb: unknown): string {
   const results = isObject(kb) ? kb['results'] : undefined
   let text = 'Answer only from these passages. If they do not contain the answer, say that you do not know.'

@@ -70,7 +70,7 @@ export async function askModels(context: BotContext, input: GenerateTextInput): 
   return next.value
 }
 
-/** What the attempts used, by model: those that answered, and those that may be billed. */
+/** The usage of the attempts by model: of those that answered, and of those that may be billed. */
 function usagesOf(attempts: readonly ModelAttempt[]): CallUsage[] {
   const byModel = new Map<string, CallUsage>()
   for (const { model, usage } of attempts) {
