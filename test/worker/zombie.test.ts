@@ -21,8 +21,9 @@ const bot = (first: number, repeated = first) => `
   export const hooks = {
     async afterIncomingMessage({ event, client, state, logger }) {
       const say = (text) => client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text } })
+      const startedAt = Date.now()
       const { message } = await say('begun')
-      const isRepeated = Date.now() - Date.parse(message.createdAt) > 1000
+      const isRepeated = Date.parse(message.createdAt) < startedAt
       const who = isRepeated ? '${successor}' : '${zombie}'
       const repeated = event.preview === 'slow' ? ${repeated} : 0
       await new Promise((resolve) => setTimeout(resolve, isRepeated ? repeated : ${first}))

@@ -27,6 +27,7 @@ const otherStatuses: Record<string, number> = {
   'chat.listenConversation': 403,
   'chat.listMessages': 403,
   'chat.listParticipants': 403,
+  'chat.showTyping': 403,
   'converse.sendSecuredMessage': 403,
   'runtime.listTagValues': 410,
   'admin.getDereferencedPlugin': 400,
@@ -36,8 +37,11 @@ const otherStatuses: Record<string, number> = {
   'tables.getOrCreateTable': 400,
 }
 
-/** Their parameters name nothing that has to exist: a key that was never set has no value. */
-const ofAnyName = new Set(['Account', 'Workspace'].flatMap((of) => [`get${of}Preference`, `set${of}Preference`]))
+/** Their parameters name nothing that has to exist: a preference that was never set has no value, a provider no key. */
+const ofAnyName = new Set([
+  ...['Account', 'Workspace'].flatMap((of) => [`get${of}Preference`, `set${of}Preference`]),
+  'setModelKey',
+])
 
 const parametersOf = ({ path }: Operation) =>
   Array.from(path.matchAll(/\{(\w+)\*?\}/g), ([, name]) => name!).filter((name) => name !== 'webhookId')
