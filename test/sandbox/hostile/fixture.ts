@@ -32,8 +32,11 @@ const workerEnvironment = {
 /** The neighbour is spoken to without a pause; between two messages pass these. */
 const pauseMilliseconds = 100
 
-/** What the worker and its sandbox processes may hold when nothing hostile runs any more. */
-const workerMegabytes = 300
+/**
+ * What the worker and its sandbox processes may hold when nothing hostile runs any more. A worker holds about 180 MB
+ * when it starts, and 300 to 310 once it has been busy: V8 keeps pages that it may need again.
+ */
+const workerMegabytes = 400
 const sandboxMegabytes = 350
 
 /** A platform with one sandbox process, and in it a neighbour who answers messages all the time. */
