@@ -22,6 +22,8 @@ import { decryptInstallation, findChat, listInstallations } from '#shared/store/
 import type { TokenRow, Installation } from '#shared/models/tables.ts'
 import { verifyUserKey, verifyVisitorKey } from '#shared/integrations/user-keys.ts'
 import { isChat, isWebchat } from '#shared/models/chat-integration.ts'
+import { findAccountOfSession } from '#shared/store/sessions.ts'
+import { isSessionToken, verifySessionToken } from './sign-in/session-token.ts'
 import { isAllowedOrigin, webchatConfigurationOf } from '#shared/models/webchat-configuration.ts'
 
 /** Authenticates the caller of an HTTP request from its headers and path, as the operation's `access` requires. */
@@ -134,9 +136,13 @@ async function invitee(context: Context, headers: IncomingHttpHeaders): Promise<
   }
 }
 
-async function bearer({ db }: Context, headers: IncomingHttpHeaders): Promise<TokenRow> {
+/** The owner of a token. */
+type Owner = Pick<TokenRow, 'account_id' | 'bot_id' | 'integration_id'>
+
+async function bearer(context: Context, headers: IncomingHttpHeaders): Promise<Owner> {
   const [, secret] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? []
-  const token = secret && (await findToken(db, hashToken(secret)))
+  if (secret !== undefined && isSessionToken(secret)) return ownerOfSession(context, secret)
+  const token = secret && (await findToken(context.db, hashToken(secret)))
   if (token) return token
   if (secret?.startsWith('inv_')) {
     throw new ApiError(
@@ -147,7 +153,15 @@ async function bearer({ db }: Context, headers: IncomingHttpHeaders): Promise<To
   throw new ApiError('Unauthorized', 'The token is missing or invalid: send the header Authorization: Bearer <token>')
 }
 
-function holder({ account_id: accountId }: TokenRow): AccountCaller {
+/** The account whose session a page of the console has the token of. */
+async function ownerOfSession({ db, config }: Context, token: string): Promise<Owner> {
+  const sessionId = await verifySessionToken(config.secret, token)
+  const accountId = sessionId && (await findAccountOfSession(db, sessionId))
+  if (accountId) return { account_id: accountId, bot_id: null, integration_id: null }
+  throw new ApiError('Unauthorized', 'The session or its token has ended: get a new token, or sign in again')
+}
+
+function holder({ account_id: accountId }: Owner): AccountCaller {
   if (accountId) return { kind: 'account', accountId }
   throw new ApiError('Forbidden', 'This operation needs a personal token, not the token of a bot')
 }
@@ -176,7 +190,7 @@ async function administrator(
  * both may act as an integration that is installed on the bot. An integration's token acts as that integration, on the
  * bots where it is installed and enabled.
  */
-async function bot(context: Context, headers: IncomingHttpHeaders, token: TokenRow): Promise<BotCaller> {
+async function bot(context: Context, headers: IncomingHttpHeaders, token: Owner): Promise<BotCaller> {
   const { db } = context
   const botId = single(headers['x-bot-id'])
   if (!botId) throw new ApiError('InvalidPayload', 'The header x-bot-id is missing: it names the bot to act as')

@@ -27,6 +27,7 @@ import { openRealtime, type Listening, type Realtime } from './realtime/realtime
 import { withLogFieldsOf, requestIdHeader, scopeRequests } from './request-scope.ts'
 import { sendJson } from './send-json.ts'
 import { sendLines } from './send-lines.ts'
+import { signInPages } from './sign-in/sign-in.ts'
 import { openTunnels } from './tunnels/tunnels.ts'
 import { acceptUpgrades, wantsWebSocket } from './upgrade.ts'
 import { webhooks } from './webhooks/webhooks.ts'
@@ -75,6 +76,7 @@ function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight,
   app.use('/mcp', mcp(context, { overload, inFlight }))
   app.use(openApi(context))
   app.use(consolePages())
+  app.use(signInPages(context))
   app.use(async (request, response) => {
     const body = (caller: Caller, { largeList }: Operation) =>
       readBody(request, response, {

@@ -51,6 +51,7 @@ import * as modelReservations from './078_model_reservations.ts'
 import * as actionDefinitions from './080_action_definitions.ts'
 import * as sourceMapsOfUploads from './083_source_maps_of_uploads.ts'
 import * as modelKeys from './081_model_keys.ts'
+import * as signIn from './094_sign_in.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -103,6 +104,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '080_action_definitions': actionDefinitions,
   '083_source_maps_of_uploads': sourceMapsOfUploads,
   '081_model_keys': modelKeys,
+  '094_sign_in': signIn,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

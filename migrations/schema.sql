@@ -545,6 +545,17 @@ create table idempotency_keys (
 
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (created_at);
 
+create table identities (
+  issuer text not null,
+  subject text not null,
+  account_id text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint identities_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  constraint identities_pkey PRIMARY KEY (issuer, subject)
+);
+
+CREATE INDEX identities_by_account ON public.identities USING btree (account_id);
+
 create table inbox_news (
   id bigint not null generated always as identity,
   workspace_id text not null,
@@ -779,6 +790,7 @@ create table members (
   invitation bytea,
   invitation_expires_at timestamp(3) with time zone,
   accepted_at timestamp(3) with time zone default now(),
+  from_claims boolean not null default false,
   constraint members_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE,
   constraint members_invitation_key UNIQUE (invitation),
   constraint members_pkey PRIMARY KEY (workspace_id, account_id),
@@ -1034,6 +1046,21 @@ create table script_runs (
 );
 
 CREATE INDEX script_runs_by_integration ON public.script_runs USING btree (integration_id);
+
+create table sessions (
+  id text not null,
+  hash bytea not null,
+  account_id text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  constraint sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  constraint sessions_hash_key UNIQUE (hash),
+  constraint sessions_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX sessions_by_account ON public.sessions USING btree (account_id);
+
+CREATE INDEX sessions_by_expiry ON public.sessions USING btree (expires_at);
 
 create table states (
   id text not null,

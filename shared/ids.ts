@@ -45,6 +45,7 @@ type IdPrefix =
   | 'handover'
   | 'note'
   | 'reply'
+  | 'session'
 
 /** A new id that sorts by time of creation, for instance `msg_01JD2W6VYB0M3W6TQ5XKX1J9QZ`. */
 export function newId(prefix: IdPrefix): string {
@@ -73,6 +74,6 @@ export function newWebhookId(): string {
 }
 
 /** A new secret with which an account, a bot or an integration authenticates. */
-export function newToken(prefix: 'pat' | 'bak' | 'iak' | 'inv' | 'aut' = 'pat'): string {
+export function newToken(prefix: 'pat' | 'bak' | 'iak' | 'inv' | 'aut' | 'sid' = 'pat'): string {
   return `${prefix}_${randomBytes(27).toString('base64url')}`
 }

@@ -138,3 +138,12 @@ function derive(secret: string, purpose: string): Buffer {
 export function authorizationKey(secret: string): Uint8Array {
   return derive(secret, 'authorizations of installations')
 }
+
+/**
+ * The key that signs the tokens of sessions.
+ *
+ * @param secret the platform's own secret
+ */
+export function sessionKey(secret: string): Uint8Array {
+  return derive(secret, 'tokens of sessions')
+}

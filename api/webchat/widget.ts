@@ -13,7 +13,7 @@ import { immutable, sendCompressed } from '../console/send-file.ts'
 import { outputDirectory } from '../console/output.ts'
 
 /**
- * The frame requests only this server, and runs only its scripts. Pictures and media may come from any address, because
+ * The frame requests only the addresses of web chats and files, of this server, and runs only its scripts. Pictures and media may come from any address, because
  * bots' messages name them. Trusted Types refuse what would make a text into a document.
  */
 const contentSecurityPolicy = [
@@ -22,7 +22,6 @@ const contentSecurityPolicy = [
   "style-src 'self'",
   'img-src https: http: data:',
   'media-src https: http: data:',
-  "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "require-trusted-types-for 'script'",
@@ -75,7 +74,7 @@ export function widget(context: Context, directory = join(outputDirectory, 'widg
     const ancestors = frameAncestorsOf(webchatConfigurationOf(installation))
     response.type('html').set({
       'Cache-Control': 'no-cache',
-      'Content-Security-Policy': [...contentSecurityPolicy, `frame-ancestors ${ancestors.join(' ')}`].join('; '),
+      'Content-Security-Policy': [...contentSecurityPolicy, connectSource(request), `frame-ancestors ${ancestors.join(' ')}`].join('; '),
       'X-Content-Type-Options': 'nosniff',
       'Referrer-Policy': 'no-referrer',
       'X-Robots-Tag': 'noindex',
@@ -84,6 +83,15 @@ export function widget(context: Context, directory = join(outputDirectory, 'widg
   })
 
   return router
+}
+
+/**
+ * The addresses that the frame requests. Those of the console's session are not among them, which has the same origin.
+ * The scheme is that of the page.
+ */
+function connectSource({ headers: { host = '' } }: Request): string {
+  const own = URL.canParse(`http://${host}`) && new URL(`http://${host}`).host === host ? host : "'none'"
+  return `connect-src ${own === host ? `${host}/webchat/ ${host}/files/` : own}`
 }
 
 /** The page of the frame. Its script reads the appearance from an attribute: the policy allows no script in the page. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { ask } from './api/ask.ts'
+import { ask, endSession } from './api/ask.ts'
 import { Icon, type IconName } from './parts/icons.tsx'
 import { forget } from './state/resource.ts'
 import { segments, to } from './state/route.ts'
@@ -11,6 +11,7 @@ import {
   isMembershipSettled,
   membership,
   session,
+  signedOutBecause,
   signOut,
   workspaces,
 } from './state/session.ts'
@@ -145,8 +146,11 @@ function ThemeChoice(): JSX.Element {
 }
 
 function leave(): void {
+  const hasCookie = session.value?.token === undefined
   forget()
   signOut()
+  // Without an answer the cookie remains until its session ends, and the sign-in page says so.
+  if (hasCookie) endSession().catch(() => (signedOutBecause.value = 'The server was not reached: your session goes on.'))
 }
 
 /** Loads the account's names and membership. On failure the names are missing; the server still checks permissions. */

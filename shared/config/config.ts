@@ -28,6 +28,13 @@ import {
   readModels,
   type ModelsSettings,
 } from './models-settings.ts'
+import {
+  readSignIn,
+  signInContradictions,
+  signInRemedies,
+  signInVariables,
+  type SignInSettings,
+} from './sign-in-settings.ts'
 import { grantedHost } from './granted-host.ts'
 
 /** All isolation layers of the sandbox processes; a machine may support fewer. */
@@ -108,6 +115,8 @@ export interface Config extends TelemetrySettings {
   secret: PlatformSecret
   /** The token of the first administrator, which the release step stores. */
   adminToken?: string
+  /** The OpenID provider of the console's sign-in; absent: people sign in with tokens only. */
+  signIn?: SignInSettings
   logLevel: string
   worker: {
     /** Mailboxes handled concurrently. A bot mostly waits, so the number is far above the number of cores. */
@@ -209,6 +218,7 @@ const environmentSchema = closedObject(
     ...s3Variables,
     ...embeddingsVariables,
     ...modelsVariables,
+    ...signInVariables,
     ...telemetryVariables,
     WORKER_CONCURRENCY: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
     WORKER_LOCK_SECONDS: { ...seconds, default: 5 },
@@ -248,6 +258,7 @@ const remedies: Record<string, string | undefined> = {
   ...s3Remedies,
   ...embeddingsRemedies,
   ...modelsRemedies,
+  ...signInRemedies,
   DATABASE_URL: 'set it to the address of a PostgreSQL database, postgres://user:password@host:5432/name',
   DATABASE_POOL: 'set it to the connections to PostgreSQL that one process may hold for its statements, 1 to 200',
   QUEUE_POOL: 'set it to the connections to PostgreSQL that one worker may hold for its queue, 1 to 200',
@@ -312,6 +323,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     ...s3Contradictions(given),
     ...embeddingsContradictions(given),
     ...modelsContradictions(given),
+    ...signInContradictions(given),
   ]
   if (contradictions.length > 0)
     throw new ConfigError(['Invalid configuration of the environment:', ...contradictions].join('\n  '))
@@ -374,6 +386,7 @@ function toConfig(given: Environment): Config {
       ...(given.ISOBOT_SECRET_ACCEPTED && { accepted: given.ISOBOT_SECRET_ACCEPTED }),
     },
     ...(given.ISOBOT_ADMIN_TOKEN && { adminToken: given.ISOBOT_ADMIN_TOKEN }),
+    ...readSignIn(given),
     logLevel: given.LOG_LEVEL,
     ...readTelemetry(given),
     worker: {

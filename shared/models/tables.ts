@@ -61,7 +61,27 @@ export interface MemberRow {
   invitation_expires_at: Date | null
   /** Null until the invitation is accepted: the account has no token then, and the member no permissions. */
   accepted_at: Date | null
+  /** Whether claims of the OpenID provider gave the role, and take it away. */
+  from_claims: boolean
   created_at: Date
+}
+
+/** The account of a person who signs in with an OpenID provider. */
+export interface IdentityRow {
+  issuer: string
+  subject: string
+  account_id: string
+  created_at: Date
+}
+
+/** A sign-in of a browser. */
+export interface SessionRow {
+  id: string
+  /** SHA-256 of the secret in the cookie. */
+  hash: Buffer
+  account_id: string
+  created_at: Date
+  expires_at: Date
 }
 
 export interface Permissions {
@@ -835,6 +855,8 @@ declare module 'knex/types/tables.js' {
     workspaces: WorkspaceRow
     accounts: AccountRow
     members: MemberRow
+    identities: IdentityRow
+    sessions: SessionRow
     bots: BotRow
     bot_versions: BotVersionRow
     bundles: BundleRow

@@ -14,6 +14,7 @@ import {
   deleteOldVersions,
   type JournalCursor,
 } from '#shared/store/retention.ts'
+import { deleteEndedSessions } from '#shared/store/sessions.ts'
 import { repeatedly } from './repeatedly.ts'
 
 /**
@@ -76,6 +77,8 @@ export function openRetention({ db, log, config }: Context, rows = rowsOfPass, m
     },
 
     'usage of language models': (transaction) => deleteOldUsage(transaction, usageMilliseconds, rows),
+
+    sessions: async (transaction) => (await deleteEndedSessions(transaction, rows)) === rows,
 
     'lost reservations of budgets': async (transaction) => {
       const most = Math.ceil(rows / 20)

@@ -63,10 +63,11 @@ export async function ask<Name extends OperationName>(
   const as: Asking | undefined = request.as ?? session.value
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
+  const token = request.as ? request.as.token : await ownToken()
   const response = await reach(`${botId ? '/v1' : '/v1/admin'}${path}${search && `?${search}`}`, {
     method,
     headers: {
-      ...(as?.token && { authorization: `Bearer ${as.token}` }),
+      ...(token && { authorization: `Bearer ${token}` }),
       ...(as?.invitation && { 'x-invitation': as.invitation }),
       ...(as?.workspaceId && { 'x-workspace-id': as.workspaceId }),
       ...(botId && { 'x-bot-id': botId }),
@@ -78,8 +79,60 @@ export async function ask<Name extends OperationName>(
   })
   if (response.ok) return (await response.json()) as AnswerOf<Name>
   const failure = new Failure(response.status, await errorOf(response))
-  if (failure.status === 401 && !request.as) signOut('The token is no longer valid: sign in with another token.')
+  if (failure.status === 401 && !request.as) {
+    signOut(as?.token ? 'The token is no longer valid: sign in with another token.' : sessionEnded)
+  }
   throw failure
+}
+
+const sessionEnded = 'Your session has ended: sign in again.'
+
+/** The token for the browser's cookie, and when to get the next one. */
+let ofCookie: { token: Promise<string>; until: number } | undefined
+
+/**
+ * The token of the signed-in account: its personal token, or one that is valid for some minutes.
+ * @returns undefined when nobody is signed in
+ * @throws Failure; when the session of the cookie has ended, the user is signed out first
+ */
+export async function ownToken(): Promise<string | undefined> {
+  if (!session.value || session.value.token !== undefined) return session.value?.token
+  try {
+    return await tokenOfCookie()
+  } catch (error) {
+    if (error instanceof Failure && error.status === 401) signOut(sessionEnded)
+    throw error
+  }
+}
+
+/** A token for the browser's cookie. @throws Failure */
+export async function tokenOfCookie(): Promise<string> {
+  if (ofCookie && Date.now() < ofCookie.until) return ofCookie.token
+  const answer = askSession<{ token: string; expiresInSeconds: number }>('POST', '/token')
+  const own = { token: answer.then(({ token }) => token), until: Infinity }
+  ofCookie = own
+  try {
+    const { expiresInSeconds } = await answer
+    own.until = Date.now() + expiresInSeconds * 500
+    return await own.token
+  } catch (error) {
+    if (ofCookie === own) ofCookie = undefined
+    throw error
+  }
+}
+
+/** Ends the session of the browser's cookie, for all its pages. */
+export async function endSession(): Promise<void> {
+  ofCookie = undefined
+  await askSession('POST', '/sign-out')
+}
+
+/** Calls the platform's sign-in, which reads the browser's cookie, unlike all other addresses. @throws Failure */
+export async function askSession<Answer>(method: 'GET' | 'POST', path: string, invitation?: string): Promise<Answer> {
+  const headers = invitation === undefined ? {} : { 'x-invitation': invitation }
+  const response = await reach(`/v1/admin/session${path}`, { method, headers })
+  if (response.ok) return (await response.json()) as Answer
+  throw new Failure(response.status, await errorOf(response))
 }
 
 async function reach(url: string, init: RequestInit): Promise<Response> {

@@ -1,7 +1,8 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { ask, explain, Failure } from '../api/ask.ts'
+import { ask, explain, Failure, ownToken } from '../api/ask.ts'
 import type { Accepted, Account, Invitation } from '../api/types.ts'
+import { ProviderButtons } from '../parts/provider-buttons.tsx'
 import { Copy } from '../parts/copy.tsx'
 import { forget } from '../state/resource.ts'
 import { navigate, to } from '../state/route.ts'
@@ -60,13 +61,13 @@ function Accept({ secret, invitation }: { secret: string; invitation: Invitation
   const accept = async (given: FormData) => {
     const displayName = textOf(given, 'name')
     const other = textOf(given, 'token')
-    const token = isPresent ? session.value?.token : other
-    const as = { invitation: secret, ...(token && { token }) }
-    const body = displayName && !token ? { displayName } : {}
     try {
+      const token = isPresent ? await ownToken() : other
+      const as = { invitation: secret, ...(token && { token }) }
+      const body = displayName && !token ? { displayName } : {}
       const joined = await ask<'acceptInvitation'>('POST', '/account/invitation', { as, body })
-      if (joined.token === undefined) enter(token!, joined.workspaceId)
-      else setAccepted(joined)
+      if (joined.token !== undefined) setAccepted(joined)
+      else enter(isPresent ? session.value?.token : other, joined.workspaceId)
     } catch (error) {
       setProblem(explainInvitation(error))
     }
@@ -105,6 +106,7 @@ function Accept({ secret, invitation }: { secret: string; invitation: Invitation
             Personal token, if you already have an account
             <input type="password" name="token" autocomplete="current-password" />
           </label>
+          <ProviderButtons invitation={secret} label="Join with" onProblem={setProblem} />
         </>
       )}
     </Frame>
@@ -151,9 +153,9 @@ function Frame({ title, problem = '', action, onSubmit, children }: FrameProps):
   )
 }
 
-function enter(token: string, workspaceId: string): void {
+function enter(token: string | undefined, workspaceId: string): void {
   forget()
-  signIn({ token, workspaceId }, staysSignedIn())
+  signIn({ ...(token !== undefined && { token }), workspaceId }, staysSignedIn())
   navigate(to('bots'), { replace: true })
 }
 

@@ -3,7 +3,8 @@ import type { Member, Workspace } from '../api/types.ts'
 
 /** The signed-in account and its workspace. */
 export interface Session {
-  token: string
+  /** Absent when the browser has a cookie, for which `api/ask.ts` gets tokens. */
+  token?: string
   workspaceId: string
 }
 
