@@ -27,7 +27,12 @@ export async function applyClaims(
       context.log.warn({ workspaceId }, 'OIDC_ROLES names a workspace that does not exist')
       continue
     }
-    await apply(context, { accountId, workspaceId, present: memberships.get(workspaceId), role: roles.get(workspaceId) })
+    await apply(context, {
+      accountId,
+      workspaceId,
+      present: memberships.get(workspaceId),
+      role: roles.get(workspaceId),
+    })
   }
 }
 

@@ -128,5 +128,8 @@ function assertOwnPage(context: Context, request: Request): void {
 function assertBaseUrl({ config }: Context, request: Request): void {
   const { host } = new URL(config.http.baseUrl)
   if (request.headers.host === host || request.get('origin') === new URL(config.http.baseUrl).origin) return
-  throw new ApiError('InvalidPayload', `Sign in at ${config.http.baseUrl}/console, the address that ISOBOT_BASE_URL says`)
+  throw new ApiError(
+    'InvalidPayload',
+    `Sign in at ${config.http.baseUrl}/console, the address that ISOBOT_BASE_URL says`,
+  )
 }

@@ -74,7 +74,11 @@ export function widget(context: Context, directory = join(outputDirectory, 'widg
     const ancestors = frameAncestorsOf(webchatConfigurationOf(installation))
     response.type('html').set({
       'Cache-Control': 'no-cache',
-      'Content-Security-Policy': [...contentSecurityPolicy, connectSource(request), `frame-ancestors ${ancestors.join(' ')}`].join('; '),
+      'Content-Security-Policy': [
+        ...contentSecurityPolicy,
+        connectSource(request),
+        `frame-ancestors ${ancestors.join(' ')}`,
+      ].join('; '),
       'X-Content-Type-Options': 'nosniff',
       'Referrer-Policy': 'no-referrer',
       'X-Robots-Tag': 'noindex',

@@ -150,7 +150,8 @@ function leave(): void {
   forget()
   signOut()
   // Without an answer the cookie remains until its session ends, and the sign-in page says so.
-  if (hasCookie) endSession().catch(() => (signedOutBecause.value = 'The server was not reached: your session goes on.'))
+  if (hasCookie)
+    endSession().catch(() => (signedOutBecause.value = 'The server was not reached: your session goes on.'))
 }
 
 /** Loads the account's names and membership. On failure the names are missing; the server still checks permissions. */

@@ -245,7 +245,12 @@ describe('the cookie of a session', () => {
     const { token } = (await tokenOf(browser)).body
     const [head, claims, signature] = token.slice('ses_'.length).split('.') as [string, string, string]
     const none = Buffer.from('{"alg":"none"}').toString('base64url')
-    const forged = [`ses_${none}.${claims}.`, `ses_${head}.${claims}.${'A'.repeat(signature.length)}`, 'ses_', 'ses_a.b.c']
+    const forged = [
+      `ses_${none}.${claims}.`,
+      `ses_${head}.${claims}.${'A'.repeat(signature.length)}`,
+      'ses_',
+      'ses_a.b.c',
+    ]
     for (const one of forged) {
       const { status } = await send('GET', `${platform.url}/v1/admin/account/me`, undefined, {
         authorization: `Bearer ${one}`,
