@@ -1,11 +1,13 @@
-import { roles, type Role } from '../models/tables.ts'
 import type { Infer } from '../schema.ts'
+
+/** The roles of members that claims may give. */
+const roles = ['agent', 'viewer', 'developer', 'administrator', 'owner'] as const
 
 /** A role in a workspace that a value of a claim gives. */
 export interface RoleOfClaim {
   value: string
   workspaceId: string
-  role: Role
+  role: (typeof roles)[number]
 }
 
 /** The OpenID provider with whose accounts people sign in to the console. */
@@ -93,6 +95,6 @@ function rolesOf(list: string): RoleOfClaim[] {
   return list.split(',').flatMap((entry) => {
     const [value = '', granted = ''] = entry.split('=')
     const [workspaceId = '', role = ''] = granted.trim().split(':')
-    return role === '' ? [] : [{ value: value.trim(), workspaceId, role: role as Role }]
+    return role === '' ? [] : [{ value: value.trim(), workspaceId, role: role as RoleOfClaim['role'] }]
   })
 }
