@@ -52,6 +52,7 @@ import * as actionDefinitions from './080_action_definitions.ts'
 import * as sourceMapsOfUploads from './083_source_maps_of_uploads.ts'
 import * as modelKeys from './081_model_keys.ts'
 import * as signIn from './094_sign_in.ts'
+import * as dataRequests from './085_data_requests.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -105,6 +106,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '083_source_maps_of_uploads': sourceMapsOfUploads,
   '081_model_keys': modelKeys,
   '094_sign_in': signIn,
+  '085_data_requests': dataRequests,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

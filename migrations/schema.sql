@@ -290,6 +290,59 @@ CREATE INDEX conversations_by_tags ON public.conversations USING gin (tags jsonb
 
 CREATE TRIGGER refuse_external_id BEFORE INSERT ON public.conversations FOR EACH ROW WHEN ((new.foreign_id ~ '^(user|bot|conv|msg|evt)_[0-7][0-9A-HJKMNP-TV-Z]{25}$'::text)) EXECUTE FUNCTION refuse_external_id();
 
+create table data_findings (
+  request_id text not null,
+  id text not null,
+  kind text not null,
+  bot_id text not null,
+  address jsonb not null,
+  constraint data_findings_pkey PRIMARY KEY (request_id, id),
+  constraint data_findings_request_id_fkey FOREIGN KEY (request_id) REFERENCES data_requests(id) ON DELETE CASCADE
+);
+
+create table data_request_ids (
+  request_id text not null,
+  kind text not null,
+  id text not null,
+  bot_id text not null,
+  constraint data_request_ids_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'conversation'::text]))),
+  constraint data_request_ids_pkey PRIMARY KEY (request_id, kind, id),
+  constraint data_request_ids_request_id_fkey FOREIGN KEY (request_id) REFERENCES data_requests(id) ON DELETE CASCADE
+);
+
+create table data_requests (
+  id text not null,
+  workspace_id text not null,
+  account_id text,
+  bot_id text,
+  erases_findings boolean not null,
+  status text not null default 'pending'::text,
+  subject text,
+  stage text not null default 'users'::text,
+  "position" jsonb not null default '{}'::jsonb,
+  erased jsonb not null default '{}'::jsonb,
+  searched bigint not null default 0,
+  failure_reason text,
+  run integer not null default 0,
+  due_at timestamp(3) with time zone not null default now(),
+  created_at timestamp(3) with time zone not null default now(),
+  completed_at timestamp(3) with time zone,
+  constraint data_requests_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE SET NULL,
+  constraint data_requests_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
+  constraint data_requests_pkey PRIMARY KEY (id),
+  constraint data_requests_stage_check CHECK ((stage = ANY (ARRAY['users'::text, 'conversations'::text, 'runs'::text, 'search'::text, 'findings'::text]))),
+  constraint data_requests_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'in_progress'::text, 'completed'::text, 'failed'::text]))),
+  constraint data_requests_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE INDEX data_requests_due ON public.data_requests USING btree (due_at) WHERE (status = ANY (ARRAY['pending'::text, 'in_progress'::text]));
+
+CREATE INDEX data_requests_of_account ON public.data_requests USING btree (account_id) WHERE (account_id IS NOT NULL);
+
+CREATE INDEX data_requests_of_bot ON public.data_requests USING btree (bot_id) WHERE (bot_id IS NOT NULL);
+
+CREATE INDEX data_requests_of_workspace ON public.data_requests USING btree (workspace_id, created_at DESC, id DESC);
+
 create table disabled_code (
   bot_id text not null,
   code_id text not null,

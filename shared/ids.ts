@@ -46,6 +46,7 @@ type IdPrefix =
   | 'note'
   | 'reply'
   | 'session'
+  | 'datareq'
 
 /** A new id that sorts by time of creation, for instance `msg_01JD2W6VYB0M3W6TQ5XKX1J9QZ`. */
 export function newId(prefix: IdPrefix): string {

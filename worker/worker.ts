@@ -8,6 +8,7 @@ import { botOperations } from '#shared/router.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { openActivity } from './metrics/activity.ts'
 import { openBundles } from './execution/bundles.ts'
+import { startDataRequests } from './periodic/data-requests.ts'
 import { startScheduler } from './periodic/scheduler.ts'
 import { exposeWorkerMetrics, watchOf } from './metrics/metrics.ts'
 import { FairSlots, inboxOf, indexingOf, inspectionsOf, isBot, scriptsOf, tableJobsOf } from './slots/fair-slots.ts'
@@ -89,6 +90,7 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
   parts.adopt(startFileSweep(context), (stop) => stop())
   parts.adopt(startRegisterTick(context), (stop) => stop())
   parts.adopt(startScheduler(context), (stop) => stop())
+  parts.adopt(startDataRequests(context), (stop) => stop())
   const { concurrency } = config.worker
   const slots = new FairSlots(concurrency)
   exposeWorkerMetrics(context, sandbox, slots)

@@ -4,6 +4,7 @@ import type { Connection } from '../connection.ts'
 import { localTime, table } from '../output.ts'
 import { readCount } from '../read-count.ts'
 import { toolsOf } from '../tools.ts'
+import { addErase, addExport } from './users-data.ts'
 
 const path = '/v1/chat/users'
 const botArgument = ['<bot>', 'the bot’s id or name'] as const
@@ -12,12 +13,14 @@ const userArgument = ['<user>', 'the user’s id'] as const
 export function addUsersCommand(program: Command): void {
   const users = program
     .command('users')
-    .summary('list, show and delete the persons who talk to a bot')
+    .summary('list, show and delete the persons who talk to a bot, erase and export a person')
     .description('The users of a bot: persons in its conversations, by each integration.')
     .addHelpText('after', '\nExample:\n  $ isobot users list greeter\n')
   addList(users)
   addShow(users)
   addDelete(users)
+  addErase(users)
+  addExport(users)
 }
 
 function addList(users: Command): void {

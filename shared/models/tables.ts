@@ -397,6 +397,40 @@ export interface HandoverNoteRow {
   created_at: Date
 }
 
+/** A request to erase the data of a person. */
+export interface DataRequestRow {
+  id: string
+  workspace_id: string
+  account_id: string | null
+  bot_id: string | null
+  erases_findings: boolean
+  status: (typeof dataRequestStatuses)[number]
+  subject: string | null
+  stage: DataRequestStage
+  position: Record<string, unknown>
+  erased: Record<string, number>
+  searched: string
+  failure_reason: string | null
+  run: number
+  due_at: Date
+  created_at: Date
+  completed_at: Date | null
+}
+
+export const dataRequestStatuses = ['pending', 'in_progress', 'completed', 'failed'] as const
+
+/** The stages of a data request, in their order (`worker/erasure/stages.ts`). */
+export type DataRequestStage = 'users' | 'conversations' | 'runs' | 'search' | 'findings'
+
+/** A row that names the person of a data request. */
+export interface DataFindingRow {
+  request_id: string
+  id: string
+  kind: string
+  bot_id: string
+  address: Record<string, unknown>
+}
+
 /** A text that members of a workspace answer with repeatedly. */
 export interface CannedReplyRow {
   id: string
@@ -870,6 +904,8 @@ declare module 'knex/types/tables.js' {
     model_keys: ModelKeyRow
     handovers: HandoverRow
     handover_notes: HandoverNoteRow
+    data_requests: DataRequestRow
+    data_findings: DataFindingRow
     canned_replies: CannedReplyRow
     inbox_webhooks: InboxWebhookRow
     inbox_news: InboxNewsRow

@@ -18,6 +18,7 @@ export const encryptedColumns: EncryptedColumn[] = [
   { table: 'installations', column: 'configuration' },
   { table: 'inbox_webhooks', column: 'secret', owner: 'workspace_id' },
   { table: 'model_keys', column: 'key' },
+  { table: 'data_requests', column: 'subject' },
 ]
 
 /** The result of a re-encryption. */

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConfig } from '#shared/config/config.ts'
 import { openContext, type Context } from '#shared/context.ts'
-import type { PlatformSecret } from '#shared/secrets.ts'
+import { newId } from '#shared/ids.ts'
+import { encryptJson, type PlatformSecret } from '#shared/secrets.ts'
 import { findInstallation } from '#shared/store/installations.ts'
 import { findWebhook } from '#shared/store/inbox-webhooks.ts'
 import { readModelKeys } from '#shared/store/model-keys.ts'
@@ -110,6 +111,16 @@ test('a value that neither secret decrypts stays as it is, and is named', async 
 
 test('every column that is encrypted for its row is encrypted again', async () => {
   const { db } = platform.context
+  const id = newId('datareq')
+  const subject = await encryptJson({ current: former }, id, { emails: ['ada@example.org'] })
+  const due = new Date(Date.now() + 3_600_000)
+  await db('data_requests').insert({
+    id,
+    workspace_id: platform.workspaceId,
+    erases_findings: false,
+    subject,
+    due_at: due,
+  })
   const { rows } = await db.raw<{ rows: { table: string; column: string }[] }>(
     `select table_name as table, column_name as column from information_schema.columns
       where table_schema = 'public' and data_type in ('text', 'character varying', 'jsonb')`,

@@ -1,0 +1,63 @@
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Connection } from '../connection.ts'
+import { failed, unreachable } from '../failure.ts'
+
+/**
+ * Writes the rows of a person, a line of JSON each, to a path or, for `-`, to standard output. An interrupted export leaves
+ * no file there. Only the owner of the file can read it.
+ *
+ * @returns the number of rows
+ * @throws Failure when the platform refuses, or the export is incomplete
+ */
+export async function exportPerson(
+  { profile: { url, token, workspaceId } }: Connection,
+  body: Record<string, unknown>,
+  path: string,
+): Promise<number> {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'x-workspace-id': workspaceId,
+    'content-type': 'application/json',
+  }
+  const response = await fetch(`${url}/v1/admin/users/export`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  }).catch((cause: unknown) => {
+    throw unreachable(`Isobot cannot be reached at ${url}`, { cause, type: 'Unreachable' })
+  })
+  if (!response.ok || !response.body) {
+    const { message = String(response.status) } = (await response.json().catch(() => ({}))) as { message?: string }
+    throw failed(message)
+  }
+  let end = ''
+  async function* pass(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      end = (end + Buffer.from(chunk.subarray(-200)).toString('latin1')).slice(-200)
+      yield chunk
+    }
+    if (rowsOf(end) === undefined) throw new Error('the last line is missing')
+  }
+  const content = Readable.fromWeb(response.body)
+  const draft = `${path}.${process.pid}.part`
+  try {
+    if (path === '-') await pipeline(content, pass, process.stdout, { end: false })
+    else {
+      await pipeline(content, pass, createWriteStream(draft, { flags: 'wx', mode: 0o600 }))
+      await rename(draft, path)
+    }
+  } catch (cause) {
+    if (path !== '-') await rm(draft, { force: true })
+    throw failed(`The export is incomplete: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  }
+  return rowsOf(end)!
+}
+
+/** The number of rows that the last line has. */
+function rowsOf(end: string): number | undefined {
+  const [, rows] = /\n?\{"kind":"end","rows":(\d+)\}\n$/.exec(end) ?? []
+  return rows === undefined ? undefined : Number(rows)
+}

@@ -1,0 +1,31 @@
+import { closedObject } from '../../schema.ts'
+import { ApiError } from '../../errors.ts'
+import { dataRequest, toDataRequest } from '../../models/data-request.ts'
+import { operation } from '../../rpc/operation.ts'
+import { beginErasingFindings } from '../../store/data-requests.ts'
+import { findOwnDataRequest } from './find-data-request.ts'
+
+export const eraseDataFindings = operation({
+  name: 'eraseDataFindings',
+  description:
+    'Has workers erase all findings of a completed erasure: rows of tables, states, events, log lines, files and messages ' +
+    'are deleted, and users and conversations lose the tags and fields that name the person.',
+  method: 'POST',
+  path: '/v1/admin/data-requests/{id}/findings/erase',
+  access: 'administrator',
+  stability: 'experimental',
+  errors: ['ResourceNotFound', 'ResourceLockedConflict'],
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({ dataRequest }),
+
+  async handle(context, { id }) {
+    await findOwnDataRequest(context, id)
+    if (!(await beginErasingFindings(context.db, id))) {
+      throw new ApiError(
+        'ResourceLockedConflict',
+        'The erasure is in progress, or has failed: its findings are not complete',
+      )
+    }
+    return { dataRequest: toDataRequest(await findOwnDataRequest(context, id)) }
+  },
+})
