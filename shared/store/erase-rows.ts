@@ -38,6 +38,8 @@ const statements: Record<SourceKind, string> = {
     where t.bot_id = :botId and t.name = given.address ->> 'name'`,
   tableJob: `update table_jobs t set errors = '{}', failed_status_reason = case when failed_status_reason is not null then 'Erased' end
     from given where t.bot_id = :botId and t.id = given.address ->> 'jobId'`,
+  analytics: `delete from analytics t using given where t.bot_id = :botId and t.name = given.address ->> 'name'
+    and t.day = (given.address ->> 'day')::date`,
   signal: `delete from conversation_signals t using given
     where t.bot_id = :botId and t.conversation_id = given.address ->> 'conversationId'
       and t.created_at = (given.address ->> 'time')::timestamptz`,

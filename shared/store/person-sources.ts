@@ -20,6 +20,7 @@ export type SourceKind =
   | 'tableJob'
   | 'signal'
   | 'installation'
+  | 'analytics'
   | 'auditRecord'
 
 export interface PersonSource {
@@ -29,14 +30,14 @@ export interface PersonSource {
   /** SQL that names the bot `:botId`, or the parent `:parent`. */
   scope: string
   /** The columns of the order, each with its type. */
-  key: readonly (readonly [column: string, type: 'timestamptz' | 'text' | 'bigint'])[]
+  key: readonly (readonly [column: string, type: 'timestamptz' | 'text' | 'bigint' | 'date'])[]
   /** SQL of the texts that are searched. */
   texts: readonly string[]
   /** SQL of a further condition that a row names the person by `:loose`. */
   also?: string
   /** SQL of a row that is the person's: it is erased without being asked for. */
   linked: string
-  /** Rows that name the person are erased too: they are the platform's own, and short-lived or repeatable. */
+  /** Rows that name the person are erased without being listed: the platform's own, short-lived or repeatable, or counters. */
   isTransient?: boolean
   /** SQL of a JSON object by which the row is found, for people and for `eraseRows`. */
   address: string
@@ -223,6 +224,20 @@ export const personSources: readonly PersonSource[] = [
     linked: 'false',
     isTransient: true,
     address: `jsonb_build_object('installationId', t.id)`,
+  },
+  {
+    kind: 'analytics',
+    from: 'analytics t',
+    scope: 't.bot_id = :botId',
+    key: [
+      ['t.name', 'text'],
+      ['t.day', 'date'],
+    ],
+    texts: ['t.name'],
+    linked: 'false',
+    // The address of a finding would have the name, which is all that names the person.
+    isTransient: true,
+    address: `jsonb_build_object('name', t.name, 'day', t.day)`,
   },
 ]
 

@@ -38,7 +38,7 @@ export interface SearchResult {
   found: FoundRow[]
 }
 
-const first = { timestamptz: '-infinity', text: '', bigint: '-1' } as const
+const first = { timestamptz: '-infinity', date: '-infinity', text: '', bigint: '-1' } as const
 
 /**
  * Reads the next rows of a table, and finds those that are the person's or name the person. The identifiers are bindings.

@@ -43,6 +43,7 @@ const scribe = `
       await client.setState({ type: 'bot', id: event.botId, name: 'last', payload: { text, output } })
       await client.createWorkflow({ name: 'greet', status: 'pending', input: { text }, conversationId, userId })
       await client.createTableRows({ table: 'peopleTable', rows: [{ text }, { text: 'nobody' }] })
+      await client.trackAnalytics({ name: 'seen ' + text, count: 1 })
       logger.info('heard ' + text)
       state.user.heard = text
       state.conversation.heard = text
@@ -232,7 +233,7 @@ test(
           'logs',
           'table_rows',
           'files',
-        ].concat(['passages', 'handover_notes']),
+        ].concat(['passages', 'handover_notes', 'analytics']),
       ),
     )
     expect(await s3.keys()).toHaveLength(2)
