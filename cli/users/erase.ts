@@ -33,7 +33,9 @@ export function listFindings(connection: Connection, id: string): Promise<Findin
 }
 
 export function formatErasure({ id, userIds, erased }: DataRequest, findings: readonly Finding[]): string {
-  const counts = Object.entries(erased).map(([kind, count]) => `${count} ${kind}`)
+  const counts = Object.entries(erased)
+    .filter(([, count]) => count > 0)
+    .map(([kind, count]) => `${count} ${kind}`)
   const lines = [
     `Erased ${userIds.length === 1 ? 'one user' : `${userIds.length} users`}${userIds.map((user) => ` ${user}`).join('')}`,
     counts.length === 0 ? 'No rows were erased' : `Erased rows: ${counts.join(', ')}`,

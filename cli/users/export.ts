@@ -1,22 +1,23 @@
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Connection } from '../connection.ts'
-import { failed, unreachable } from '../failure.ts'
+import { failed, misused, unreachable } from '../failure.ts'
 
 /**
- * Writes the rows of a person, a line of JSON each, to a path or, for `-`, to standard output. An interrupted export leaves
- * no file there. Only the owner of the file can read it.
+ * Writes the rows of a person, a line of JSON each, to a new file or, for `-`, to standard output. An interrupted export
+ * leaves no file there. Only the owner of the file can read it.
  *
  * @returns the number of rows
- * @throws Failure when the platform refuses, or the export is incomplete
+ * @throws Failure when the file exists, the platform refuses, or the export is incomplete
  */
 export async function exportPerson(
   { profile: { url, token, workspaceId } }: Connection,
   body: Record<string, unknown>,
   path: string,
 ): Promise<number> {
+  if (path !== '-' && existsSync(path)) throw misused(`${path} exists already: choose another path`)
   const headers = {
     authorization: `Bearer ${token}`,
     'x-workspace-id': workspaceId,

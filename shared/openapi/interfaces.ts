@@ -1,7 +1,7 @@
 import { isForMembers, type Access } from '../rpc/caller.ts'
 import type { Stability } from '../rpc/operation.ts'
 
-/** One of the platform's APIs: its operations share an address, credentials and an audience. */
+/** One of the platform's APIs, or a part of one: its operations share an address, credentials and an audience. */
 export interface Interface {
   /** The name of its folder in `shared/operations/`. */
   name: 'chat' | 'webchat' | 'converse' | 'runtime' | 'files' | 'tables' | 'models' | 'admin'
@@ -66,6 +66,15 @@ const interfaces: Interface[] = [
     description:
       'Language models of the operator’s providers, with the operator’s keys. Callers and headers are those of the runtime ' +
       'API.',
+  },
+  // A tag of its own: the page of the API draws all operations of a tag only where they are fewer than some 140
+  // (`api/docs/page.js`).
+  {
+    name: 'admin',
+    tag: 'Bots',
+    prefix: '/v1/admin/bots',
+    description:
+      'The Admin API of bots: code, versions, limits, logs, events, handovers. Callers and headers are those of Admin.',
   },
   {
     name: 'admin',
