@@ -44,9 +44,9 @@ export function formatErasure({ id, userIds, erased }: DataRequest, findings: re
   const rows = findings.map(({ kind, botId, address }) => [kind, botId, JSON.stringify(address)])
   return [
     ...lines,
-    `${findings.length} other rows name the person:`,
+    findings.length === 1 ? 'One other row names the person:' : `${findings.length} other rows name the person:`,
     table(['KIND', 'BOT', 'ADDRESS'], rows),
-    `Erase them by POST /v1/admin/data-requests/${id}/findings/erase, or by this command with --findings`,
+    `Erase what is listed by POST /v1/admin/data-requests/${id}/findings/erase, or by this command with --findings`,
   ].join('\n')
 }
 

@@ -54,6 +54,30 @@ describe('bots', () => {
     expect((await platform.ask('GET', `/v1/admin/bots/${bot.id}`)).status).toBe(404)
   })
 
+  it('have a person exported to a new file, and erased with the rows that name the person', async () => {
+    const { body } = await platform.ask('POST', '/v1/admin/bots', { name: 'shop' })
+    const headers = { 'x-bot-id': String(body.bot.id) }
+    const path = join(isobot.folder, 'ada.ndjson')
+    await platform.ask('POST', '/v1/chat/users', { name: 'Ada', tags: { mail: 'ada@shop.test' } }, headers)
+    const payload = { of: 'ada@shop.test' }
+    const state = await platform.ask('POST', `/v1/chat/states/bot/${body.bot.id}/last`, { payload }, headers)
+    expect(state.status).toBeLessThan(300)
+    const person = ['--bot', 'shop', '--email', 'Ada@shop.test']
+    expect(await isobot.json('users', 'export', ...person, '--output', path)).toEqual({ path, rows: 2 })
+    const exported = await readFile(path, 'utf8')
+    expect(exported).toContain('ada@shop.test')
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+    const again = await isobot.run(['users', 'export', ...person, '--output', path])
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('exists already') })
+    expect(await readFile(path, 'utf8')).toBe(exported)
+
+    expect((await isobot.run(['users', 'erase', ...person])).stderr).toContain('confirm with --yes')
+    const erased = await isobot.run(['users', 'erase', ...person, '--yes'])
+    expect(erased.stdout).toMatch(/^Erased one user user_\w+\nErased rows: 1 user\nOne other row names the person:\n/)
+    const rest = await isobot.json<{ dataRequest: object }>('users', 'erase', ...person, '--findings', '--yes')
+    expect(rest.dataRequest).toMatchObject({ status: 'completed', erased: { state: 1 }, findings: 0 })
+  })
+
   it('that are not meant clearly are asked about', async () => {
     for (const name of ['order-desk', 'twin', 'twin']) await platform.ask('POST', '/v1/admin/bots', { name })
     const unknown = await isobot.run(['bots', 'versions', 'order-dsek'])

@@ -1,5 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newId } from '#shared/ids.ts'
+import { encryptJson } from '#shared/secrets.ts'
+import { StaleRequestError } from '#shared/store/data-requests.ts'
+import { nextStep } from '../../../../worker/erasure/stages.ts'
 import { createChatUser, type ChatUser } from '../../../support/chat-client.ts'
 import { createMember } from '../../../support/members.ts'
 import { installCode } from '../../../support/install-code.ts'
@@ -334,6 +338,37 @@ test('a run that is in flight during an erasure writes nothing afterwards, and i
   expect(await tablesWith(id)).toEqual(['audit_records', 'data_request_ids'])
   const left = await db('messages').where({ bot_id: bot.id, direction: 'incoming' })
   expect(left.map(({ payload }) => payload['text'])).toEqual(['of the other one'])
+})
+
+test('another worker completes the erasure of a worker that died, which writes nothing more', async () => {
+  const bot = await platform.createBot()
+  const ada = await meet(bot.chatUrl, { name: 'Ada' })
+  await ada.send(ada.conversationId, 'of Ada')
+  const { db, config } = platform.context
+  const id = newId('datareq')
+  const subject = { userIds: [ada.userId] }
+  // Claimed by the test, whose lease is over when it says so.
+  await db('data_requests').insert({
+    id,
+    workspace_id: platform.workspaceId,
+    bot_id: bot.id,
+    erases_findings: false,
+    subject: await encryptJson(config.secret, id, subject),
+    status: 'in_progress',
+    run: 1,
+    due_at: db.raw(`now() + interval '1 hour'`),
+  })
+  const dead = await db('data_requests').where({ id }).first()
+  const step = (request: typeof dead) => nextStep({ context: platform.context, request: request!, subject })
+  let request = dead
+  while (request!.erased['user'] !== 1) request = await step(request)
+  expect(await db('messages').where({ conversation_id: ada.conversationId })).toHaveLength(1)
+  await db('data_requests')
+    .where({ id })
+    .update({ due_at: db.raw('now()') })
+  expect(await completed(id)).toMatchObject({ userIds: [ada.userId], erased: { user: 1, message: 1, conversation: 1 } })
+  expect(await db('messages').where({ conversation_id: ada.conversationId })).toEqual([])
+  await expect(step(request)).rejects.toThrow(StaleRequestError)
 })
 
 test('an erasure that is not the caller’s, or that names nobody, is refused', async () => {
