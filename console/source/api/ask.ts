@@ -59,12 +59,28 @@ export async function ask<Name extends OperationName>(
   path: string,
   request: Request = {},
 ): Promise<AnswerOf<Name>> {
+  const response = await reach(method, path, request)
+  if (response.ok) return (await response.json()) as AnswerOf<Name>
+  throw await refused(response, request)
+}
+
+/** Signs the user out when the server refuses the session's token. @returns the failure that the answer is */
+export async function refused(response: Response, { as }: Request = {}): Promise<Failure> {
+  const failure = new Failure(response.status, await errorOf(response))
+  if (failure.status === 401 && !as) {
+    signOut(session.value?.token ? 'The token is no longer valid: sign in with another token.' : sessionEnded)
+  }
+  return failure
+}
+
+/** Sends a request with the credentials. @throws Failure when the server is not reached */
+export async function reach(method: string, path: string, request: Request): Promise<Response> {
   const { query = {}, body, abort, botId, idempotencyKey } = request
   const as: Asking | undefined = request.as ?? session.value
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
   const token = request.as ? request.as.token : await ownToken()
-  const response = await reach(`${botId ? '/v1' : '/v1/admin'}${path}${search && `?${search}`}`, {
+  return send(`${botId ? '/v1' : '/v1/admin'}${path}${search && `?${search}`}`, {
     method,
     headers: {
       ...(token && { authorization: `Bearer ${token}` }),
@@ -77,12 +93,6 @@ export async function ask<Name extends OperationName>(
     ...(body && { body: JSON.stringify(body) }),
     ...(abort && { signal: abort }),
   })
-  if (response.ok) return (await response.json()) as AnswerOf<Name>
-  const failure = new Failure(response.status, await errorOf(response))
-  if (failure.status === 401 && !request.as) {
-    signOut(as?.token ? 'The token is no longer valid: sign in with another token.' : sessionEnded)
-  }
-  throw failure
 }
 
 const sessionEnded = 'Your session has ended: sign in again.'
@@ -130,12 +140,12 @@ export async function endSession(): Promise<void> {
 /** Calls the platform's sign-in, which reads the browser's cookie, unlike all other addresses. @throws Failure */
 export async function askSession<Answer>(method: 'GET' | 'POST', path: string, invitation?: string): Promise<Answer> {
   const headers = invitation === undefined ? {} : { 'x-invitation': invitation }
-  const response = await reach(`/v1/admin/session${path}`, { method, headers })
+  const response = await send(`/v1/admin/session${path}`, { method, headers })
   if (response.ok) return (await response.json()) as Answer
   throw new Failure(response.status, await errorOf(response))
 }
 
-async function reach(url: string, init: RequestInit): Promise<Response> {
+async function send(url: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init)
   } catch (error) {

@@ -1,13 +1,12 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { allPages } from '../api/all-pages.ts'
 import { ask } from '../api/ask.ts'
-import type { Handover, Member } from '../api/types.ts'
+import type { Handover } from '../api/types.ts'
 import { Select } from '../parts/choice.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { notify } from '../state/notices.ts'
-import { useResource } from '../state/resource.ts'
+import { useAnswer } from '../state/resource.ts'
 import { membership } from '../state/session.ts'
 import { explainHandover, hasChanged } from './handover.ts'
 
@@ -19,7 +18,7 @@ interface AssignDialogProps {
 
 /** Asks for the member who is to answer. */
 export function AssignDialog({ botId, handover, onClose }: AssignDialogProps): JSX.Element {
-  const members = useResource('members who answer', loadMembers)
+  const presence = useAnswer<'listPresence'>('/presence')
   const [memberId, setMemberId] = useState(handover.member?.id ?? '')
   const assign = async () => {
     const body = { memberId: memberId === '' ? null : memberId }
@@ -33,15 +32,18 @@ export function AssignDialog({ botId, handover, onClose }: AssignDialogProps): J
   }
   return (
     <Confirm title="Assign the conversation" action="Assign" onSubmit={assign} onClose={onClose}>
-      <Loaded of={members} lines={1}>
-        {(members) => (
+      <Loaded of={presence} lines={1}>
+        {({ members }) => (
           <div class="field">
             <span>Member who answers</span>
             <Select
               label="Member who answers"
               options={[
                 { value: '', label: 'No member: it waits' },
-                ...members.map((member) => ({ value: member.id, label: nameOf(member) })),
+                ...members.map(({ status, ...member }) => ({
+                  value: member.id,
+                  label: `${nameOf(member)}, ${status}`,
+                })),
               ]}
               value={memberId}
               onChange={setMemberId}
@@ -54,17 +56,6 @@ export function AssignDialog({ botId, handover, onClose }: AssignDialogProps): J
   )
 }
 
-function nameOf({ id, ...names }: { id: string; name?: string; displayName?: string }): string {
-  const name = names.displayName || names.name || id
+function nameOf({ id, name }: { id: string; name: string }): string {
   return id === membership.value?.id ? `${name} (you)` : name
-}
-
-/** The members of the workspace whose role permits answers. */
-async function loadMembers(abort: AbortSignal): Promise<Member[]> {
-  const found = await allPages(async (nextToken) => {
-    const query = { pageSize: 100, nextToken }
-    const page = await ask<'listWorkspaceMembers'>('GET', '/workspace-members', { query, abort })
-    return { items: page.members, nextToken: page.meta.nextToken }
-  })
-  return found.filter(({ role, status }) => role !== 'viewer' && status !== 'invited')
 }

@@ -4,10 +4,9 @@ import type { Handover } from '../api/types.ts'
 import { Segmented } from '../parts/choice.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { notify } from '../state/notices.ts'
-import { mayChange } from '../state/session.ts'
 import { draftOf, emptyDraft, keepDraft, type Draft, type Kind } from './drafts.ts'
 import { explainHandover, hasChanged, isMine } from './handover.ts'
-import { newKey, sendFile, sendNote, sendText } from './replies.ts'
+import { newKey, sendFile, sendNote, sendText, sendTyping } from './replies.ts'
 import { ReplyField } from './reply-field.tsx'
 
 interface ComposerProps {
@@ -129,15 +128,16 @@ function Field({ botId, conversationId, handover, kind, takesFocus, onSent }: Co
         isReadOnly={isBusy}
         hasCannedReplies={kind === 'reply'}
         value={draft.text}
-        onChange={(text) => keep({ ...draft, text, textKey: newKey() })}
+        onChange={(text) => {
+          keep({ ...draft, text, textKey: newKey() })
+          if (kind === 'reply' && text !== '') showTyping(botId, conversationId)
+        }}
         onSubmit={submit}
       />
       <div class="compose-actions">
         {kind === 'reply' && (
           <>
-            {mayChange.value && (
-              <Attach isBusy={isBusy} onAttach={(file) => keep({ ...draft, file, fileKey: newKey() })} />
-            )}
+            <Attach isBusy={isBusy} onAttach={(file) => keep({ ...draft, file, fileKey: newKey() })} />
             <button
               type="button"
               class="button icon-only"
@@ -163,6 +163,17 @@ function Field({ botId, conversationId, handover, kind, takesFocus, onSent }: Co
 interface FieldProps {
   kind: Kind
   takesFocus: boolean
+}
+
+/** How often the user's client is told again, which shows it for 5 seconds. */
+const typingMilliseconds = 3000
+const typedAt = new Map<string, number>()
+
+function showTyping(botId: string, conversationId: string): void {
+  if (Date.now() - (typedAt.get(conversationId) ?? 0) < typingMilliseconds) return
+  typedAt.set(conversationId, Date.now())
+  // The user sees the message anyway.
+  void sendTyping(botId, conversationId).catch(() => undefined)
 }
 
 /** Types a slash for the member, which lists the canned replies. */

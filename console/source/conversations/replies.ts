@@ -1,5 +1,5 @@
 import { ask } from '../api/ask.ts'
-import { upload } from '../files/uploads.ts'
+import { sendContent } from '../files/uploads.ts'
 
 interface ReplyOf {
   botId: string
@@ -18,31 +18,35 @@ export async function sendText(of: ReplyOf, text: string): Promise<void> {
   await send(of, 'text', { text })
 }
 
-/** Days for which a sent file is kept, as those that visitors of the web chat send. */
-const fileDays = 30
+/** Messages of files whose content has been sent, by the key of the message, so that another attempt sends the same. */
+const uploaded = new Map<string, { type: string; payload: object }>()
 
 /**
- * Uploads a file of the bot with a public address, and sends that.
+ * Uploads a file to the conversation, and sends its address. Of several attempts the user receives one.
  *
  * @throws Failure
- * @throws Error when the upload has failed, of which a notice has the reason
+ * @throws Error when the upload has failed
  */
 export async function sendFile(of: ReplyOf, content: File): Promise<void> {
   const { botId, conversationId, key } = of
-  const id = await upload(botId, {
-    // The key is hard to guess, and the same when the message is tried again.
-    key: `conversations/${conversationId}/${key}/${content.name}`,
-    content,
-    index: false,
-    isPublic: true,
-    tags: { conversation: conversationId },
-    expiresAt: new Date(Date.now() + fileDays * 86_400_000).toISOString(),
-  })
-  if (id === undefined) throw new Error('The file was not uploaded.')
-  const { file } = await ask<'getFile'>('GET', `/files/${id}`, { botId })
-  const kind = /^(image|audio|video)\//.exec(content.type)?.[1]
-  if (kind === undefined) await send(of, 'file', { fileUrl: file.url, title: content.name })
-  else await send(of, kind, { [`${kind}Url`]: file.url })
+  const message = uploaded.get(key) ?? (await uploadTo(botId, conversationId, content))
+  uploaded.set(key, message)
+  await send(of, message.type, message.payload)
+  uploaded.delete(key)
+}
+
+async function uploadTo(botId: string, conversationId: string, content: File) {
+  const path = `/bots/${botId}/conversations/${encodeURIComponent(conversationId)}/files`
+  const body = { key: content.name, size: content.size }
+  const { file } = await ask<'createConversationFile'>('POST', path, { body })
+  await sendContent(file.uploadUrl, content, new AbortController().signal, () => {})
+  const kind = /^(image|audio|video)\//.exec(file.contentType)?.[1] ?? 'file'
+  return { type: kind, payload: { [`${kind}Url`]: file.url, title: content.name } }
+}
+
+/** Shows the user that the member types. It is repeated while the member does. */
+export async function sendTyping(botId: string, conversationId: string): Promise<void> {
+  await ask('POST', `/bots/${botId}/conversations/${encodeURIComponent(conversationId)}/typing`, { body: {} })
 }
 
 async function send({ botId, conversationId, key }: ReplyOf, type: string, payload: object): Promise<void> {

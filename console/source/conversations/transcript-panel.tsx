@@ -13,13 +13,21 @@ interface TranscriptPanelProps {
   botId: string
   id: string
   transcript: OpenTranscript
+  isUserTyping?: boolean
   /** Before and after the names of the users. */
   start?: ComponentChildren
   end?: ComponentChildren
 }
 
 /** Both sides of a conversation, the person or bot that answers, and the field in which members write. */
-export function TranscriptPanel({ botId, id, transcript, start, end }: TranscriptPanelProps): JSX.Element | null {
+export function TranscriptPanel({
+  botId,
+  id,
+  transcript,
+  isUserTyping = false,
+  start,
+  end,
+}: TranscriptPanelProps): JSX.Element | null {
   const { data, reload } = transcript.resource
   useMarkRead(botId, data?.about.handover?.id, data?.loaded.messages[0]?.id)
   if (!data) return null
@@ -46,6 +54,9 @@ export function TranscriptPanel({ botId, id, transcript, start, end }: Transcrip
         isBusy={transcript.isBusy}
         loadOlder={transcript.loadOlder}
       />
+      <p class="typing quiet" role="status">
+        {isUserTyping && `${namesOf(participants)} types …`}
+      </p>
       {handover && (
         <Composer
           key={`${handover.id} ${isMine(handover)}`}

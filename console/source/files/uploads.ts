@@ -57,7 +57,7 @@ export async function upload(botId: string, newFile: NewFile): Promise<string | 
     })
     if (file.createdAt === file.updatedAt) created = file.id
     abort.signal.throwIfAborted()
-    await send(file.uploadUrl, content, abort.signal, (progress) => {
+    await sendContent(file.uploadUrl, content, abort.signal, (progress) => {
       uploads.value = uploads.value.map((one) => (one.id === id ? { ...one, progress } : one))
     })
     uploaded = file.id
@@ -72,8 +72,18 @@ export async function upload(botId: string, newFile: NewFile): Promise<string | 
   return uploaded
 }
 
-/** Sends a content by XMLHttpRequest, because `fetch` reports no progress of uploads. */
-function send(address: string, content: File, abort: AbortSignal, report: (progress: number) => void): Promise<void> {
+/**
+ * Sends a content to an upload address: by XMLHttpRequest, because `fetch` reports no progress of uploads.
+ *
+ * @param report called with the part that is sent, from 0 to 1
+ * @throws Error with the server's reason, or when the connection breaks
+ */
+export function sendContent(
+  address: string,
+  content: File,
+  abort: AbortSignal,
+  report: (progress: number) => void,
+): Promise<void> {
   // The platform may be reached under several origins; the policy of this page allows its own.
   const { pathname, search } = new URL(address)
   const { promise, resolve, reject } = Promise.withResolvers<void>()

@@ -7,6 +7,8 @@ import { useTranscript } from '../conversations/use-transcript.ts'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { navigate } from '../state/route.ts'
+import { useOnInboxLine } from './follow.ts'
+import { typing } from './typing.ts'
 
 interface InboxConversationProps {
   botId: string
@@ -25,6 +27,9 @@ export function InboxConversation({ botId, id, back, pendingKey, onKeyDone }: In
   const pane = useRef<HTMLDivElement>(null)
   const { data, error } = transcript.resource
   const isLoaded = data !== undefined
+  useOnInboxLine((line) => {
+    if (line.conversationId === id && line.type !== 'typing') transcript.resource.reload()
+  }, id)
   // The field of the composer has taken the focus where the member answers.
   useEffect(() => {
     if (isLoaded && !pane.current?.contains(document.activeElement)) pane.current?.focus()
@@ -68,6 +73,7 @@ export function InboxConversation({ botId, id, back, pendingKey, onKeyDone }: In
               botId={botId}
               id={id}
               transcript={transcript}
+              isUserTyping={typing.value.has(id)}
               start={
                 <a class="button small icon-only inbox-back" href={back} aria-label="Back to the list">
                   <Icon name="back" />

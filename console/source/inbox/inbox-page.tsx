@@ -4,11 +4,14 @@ import { Icon } from '../parts/icons.tsx'
 import { Empty } from '../parts/loaded.tsx'
 import { navigate, query, to } from '../state/route.ts'
 import { CannedRepliesPage } from './canned-replies-page.tsx'
+import { useInboxLines } from './follow.ts'
 import { InboxConversation } from './inbox-conversation.tsx'
 import { NotificationsDialog } from './notifications-dialog.tsx'
+import { ColleaguesDialog, PresenceSwitch } from './presence.tsx'
 import { QueueList } from './queue-list.tsx'
 import { queues, useQueue, type Page } from './queues.ts'
 import { ShortcutsDialog, shortcutOf } from './shortcuts.tsx'
+import { useTypingUsers } from './typing.ts'
 import { useNews } from './use-news.ts'
 
 /** The handovers of all bots, and one of their conversations beside them. */
@@ -17,6 +20,8 @@ export function InboxPage({ segments }: { segments: string[] }): JSX.Element {
 }
 
 function Inbox({ segments: [botId, openId] }: { segments: string[] }): JSX.Element {
+  useInboxLines()
+  useTypingUsers()
   const queue = queues.find(({ name }) => name === query.value.get('queue')) ?? queues[0]
   const text = query.value.get('text') ?? ''
   const waiting = useQueue('waiting', '', true)
@@ -24,7 +29,7 @@ function Inbox({ segments: [botId, openId] }: { segments: string[] }): JSX.Eleme
   const isOther = text !== '' || (queue.name !== 'waiting' && queue.name !== 'mine')
   const other = useQueue(isOther ? queue.name : undefined, text)
   const found = isOther ? other : queue.name === 'mine' ? mine : waiting
-  const [dialog, setDialog] = useState<'shortcuts' | 'notifications'>()
+  const [dialog, setDialog] = useState<'shortcuts' | 'notifications' | 'colleagues'>()
   /** The key of an action on a conversation that is not open yet. */
   const [pendingKey, setPendingKey] = useState<string>()
   const page = useRef<HTMLDivElement>(null)
@@ -50,6 +55,16 @@ function Inbox({ segments: [botId, openId] }: { segments: string[] }): JSX.Eleme
           {waiting.first.data && `${countOf(waiting.first.data)} of the conversations wait for a person.`}
         </p>
         <div class="actions">
+          <PresenceSwitch />
+          <button
+            type="button"
+            class="button icon-only"
+            aria-label="Colleagues"
+            title="Colleagues"
+            onClick={() => setDialog('colleagues')}
+          >
+            <Icon name="members" />
+          </button>
           <a
             class="button icon-only"
             href={to('inbox', 'canned-replies')}
@@ -103,6 +118,7 @@ function Inbox({ segments: [botId, openId] }: { segments: string[] }): JSX.Eleme
         )}
       </div>
       {dialog === 'shortcuts' && <ShortcutsDialog onClose={() => setDialog(undefined)} />}
+      {dialog === 'colleagues' && <ColleaguesDialog onClose={() => setDialog(undefined)} />}
       {dialog === 'notifications' && <NotificationsDialog onClose={() => setDialog(undefined)} />}
     </div>
   )

@@ -1,0 +1,96 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { AnswerOf } from '../../../shared/openapi/answer-of.ts'
+import { ask } from '../api/ask.ts'
+import { Picture } from '../conversations/picture.tsx'
+import { plural } from '../format.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { Status, type Tone } from '../parts/status.tsx'
+import { attempt } from '../state/notices.ts'
+import { useAnswer } from '../state/resource.ts'
+import { membership } from '../state/session.ts'
+import { useOnInboxLine } from './follow.ts'
+
+type Presence = AnswerOf<'updatePresence'>['presence']['status']
+
+const heartbeatMilliseconds = 30_000
+
+/** Shows colleagues that the member’s inbox is open, and lets the member be away. */
+export function PresenceSwitch(): JSX.Element {
+  const [status, setStatus] = useState<Presence>()
+  useEffect(() => {
+    let isOpen = true
+    const beat = async () => {
+      const { presence } = await ask<'updatePresence'>('PUT', '/presence', { body: {} })
+      if (isOpen) setStatus(presence.status)
+    }
+    // The next one follows soon.
+    const tryToBeat = () => void beat().catch(() => undefined)
+    tryToBeat()
+    const timer = setInterval(tryToBeat, heartbeatMilliseconds)
+    return () => {
+      isOpen = false
+      clearInterval(timer)
+    }
+  }, [])
+  const change = (away: boolean) =>
+    attempt(
+      async () => {
+        const { presence } = await ask<'updatePresence'>('PUT', '/presence', { body: { away } })
+        setStatus(presence.status)
+      },
+      away ? 'You are away: colleagues see it.' : 'You are online.',
+    )
+  return (
+    <button
+      type="button"
+      role="switch"
+      class="button small presence"
+      aria-checked={status === 'online'}
+      aria-label="Available"
+      title="Whether colleagues see you as available"
+      disabled={status === undefined}
+      onClick={() => void change(status === 'online')}
+    >
+      <Status tone={status === 'online' ? 'good' : 'quiet'}>{status === 'away' ? 'Away' : 'Online'}</Status>
+    </button>
+  )
+}
+
+const tones: Record<AnswerOf<'listPresence'>['members'][number]['status'], Tone> = {
+  online: 'good',
+  away: 'warn',
+  offline: 'quiet',
+}
+
+/** The members who may answer, those who are online first. */
+export function ColleaguesDialog({ onClose }: { onClose: () => void }): JSX.Element {
+  const presence = useAnswer<'listPresence'>('/presence', { every: heartbeatMilliseconds })
+  useOnInboxLine(({ type }) => {
+    if (type === 'presence') presence.reload()
+  })
+  return (
+    <Dialog title="Colleagues" onClose={onClose}>
+      <div class="dialog-text">
+        <Loaded of={presence}>
+          {({ members }) => (
+            <ul class="colleagues">
+              {members.map(({ id, name, pictureUrl, status, openHandovers }) => (
+                <li key={id}>
+                  <Picture name={name} url={pictureUrl} />
+                  <span>
+                    <strong>{name}</strong>
+                    {id === membership.value?.id && <span class="quiet"> (you)</span>}
+                    <span class="quiet"> {plural(openHandovers, 'conversation')}</span>
+                  </span>
+                  <Status tone={tones[status]}>{status}</Status>
+                </li>
+              ))}
+            </ul>
+          )}
+        </Loaded>
+      </div>
+    </Dialog>
+  )
+}
