@@ -394,6 +394,13 @@ const dialogs: Record<string, { path: () => string; show: () => Promise<unknown>
     },
   },
   Notifications: { path: () => '/inbox', show: () => button('Notifications').click() },
+  Colleagues: {
+    path: () => '/inbox',
+    async show() {
+      await button('Colleagues').click()
+      await page.locator('.colleagues').waitFor()
+    },
+  },
   'Keyboard shortcuts': { path: () => '/inbox', show: () => button('Keyboard shortcuts').click() },
   'New canned reply': { path: () => '/inbox/canned-replies', show: () => button('New canned reply').click() },
   'New table': { path: () => `/bots/${bot.id}/tables`, show: () => button('New table').click() },

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createChatUser } from '../support/chat-client.ts'
+import { listen } from '../support/event-stream.ts'
 import { createMember } from '../support/members.ts'
 import { replies } from '../support/outcomes.ts'
 import type { Platform } from '../support/platform.ts'
@@ -10,16 +11,22 @@ const parts = new AsyncDisposableStack()
 let platform: Platform
 let page: Page
 let complaints: string[]
+/** The member who is signed in. */
+let agent: Record<string, string>
 
 beforeAll(async () => {
   ;({ platform, page, complaints } = await openConsole(parts))
-  const agent = await createMember(platform, 'agent', platform.workspaceId)
-  await page.goto(`${platform.url}/console`)
-  await page.getByLabel('Personal token').fill(agent.authorization.slice('Bearer '.length))
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { level: 1, name: 'Inbox' }).waitFor()
+  agent = await createMember(platform, 'agent', platform.workspaceId)
+  await signIn(page)
 }, installing)
 afterAll(() => parts.disposeAsync())
+
+async function signIn(page: Page): Promise<void> {
+  await page.goto(`${platform.url}/console`)
+  await page.getByLabel('Personal token').fill(agent['authorization']!.slice('Bearer '.length))
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Inbox' }).waitFor()
+}
 
 const queue = (name: string) => page.getByRole('button', { name: new RegExp(`^${name}\\b`) }).click()
 const list = (name: string) => page.getByRole('region', { name, exact: true })
@@ -50,7 +57,7 @@ async function handOver(name: string, title: string) {
   await user.send(id, 'Is anyone there?')
   const path = `/v1/chat/conversations/${id}/handover`
   const { body } = await platform.ask('POST', path, { title }, { 'x-bot-id': bot.id })
-  return { id, user, botId: bot.id, handoverId: body.handover.id as string }
+  return { id, user, botId: bot.id, chatUrl: bot.chatUrl, handoverId: body.handover.id as string }
 }
 
 /** Hands the conversations back that are still open, so that the next test begins with an empty inbox. */
@@ -222,6 +229,99 @@ test('what has come is counted in the title; sound and notifications of the brow
   await page.evaluate(`delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))`)
   await expect.poll(() => page.title(), patience).toBe('(1) Inbox · Isobot')
   await page.evaluate('localStorage.clear()')
+  await handAllBack()
+})
+
+test('news come by the live lines, without asking again, and again after their connection has broken', async () => {
+  const own = await page.context().newPage()
+  // Timers that ask for news never end.
+  await own.addInitScript(`
+    const { setTimeout } = window
+    window.setTimeout = (act, ms, ...given) => (ms > 2000 ? 0 : setTimeout(act, ms, ...given))`)
+  await signIn(own)
+  await own.getByText('No conversation waits for a person.').waitFor()
+  const row = (name: string) => own.getByRole('region', { name: 'Waiting' }).getByRole('link', { name })
+  const { id, user, botId, handoverId } = await handOver('Ned', 'A question')
+  await row('Ned').click()
+  const said = own.getByRole('log', { name: 'Messages' })
+  await said.getByText('Is anyone there?').waitFor()
+  await user.send(id, 'Still nobody?')
+  await said.getByText('Still nobody?').waitFor()
+  await platform.ask('POST', `/v1/admin/bots/${botId}/handovers/${handoverId}/resolve`, {})
+  await said.getByText('Handed back: the bot answers').waitFor()
+  await expect.poll(() => row('Ned').count(), patience).toBe(0)
+
+  await own.context().setOffline(true)
+  await handOver('Ola', 'Asked while the agent is offline')
+  await own.context().setOffline(false)
+  await row('Ola').waitFor()
+  await own.close()
+  await handAllBack()
+})
+
+test('an agent is online while the inbox is open, or away, and sees at once which colleagues are', async () => {
+  const eve = await createMember(platform, 'agent', platform.workspaceId)
+  const { body: account } = await platform.ask('GET', '/v1/admin/account/me', undefined, eve)
+  await platform.context.db('accounts').where({ id: account.account.id }).update({ name: 'Eve' })
+  const seen = async () => {
+    const { members } = (await platform.ask('GET', '/v1/admin/presence', undefined, eve)).body
+    const mine = (await platform.ask('GET', '/v1/admin/account/me', undefined, agent)).body.account.id
+    return (members as { id: string; status: string }[]).find(({ id }) => id === mine)?.status
+  }
+  await expect.poll(seen, patience).toBe('online')
+  await page.getByRole('button', { name: 'Online: be away' }).click()
+  await page.getByRole('button', { name: 'Away: be online' }).waitFor()
+  expect(await seen()).toBe('away')
+  await page.reload()
+  await page.getByRole('button', { name: 'Away: be online' }).click()
+  await expect.poll(seen, patience).toBe('online')
+
+  await page.getByRole('button', { name: 'Colleagues' }).click()
+  const colleague = page.getByRole('dialog', { name: 'Colleagues' }).getByRole('listitem').filter({ hasText: 'Eve' })
+  const status = () => colleague.locator('.status').textContent()
+  await expect.poll(status, patience).toBe('offline')
+  await platform.ask('PUT', '/v1/admin/presence', {}, eve)
+  await expect.poll(status, patience).toBe('online')
+  await platform.ask('PUT', '/v1/admin/presence', { away: true }, eve)
+  await expect.poll(status, patience).toBe('away')
+  await platform.ask('DELETE', '/v1/admin/presence', undefined, eve)
+  await expect.poll(status, patience).toBe('offline')
+  await page.keyboard.press('Escape')
+})
+
+test('the agent sees that the user types, and the user that the agent does; files of the agent reach the user', async () => {
+  const { id, user, chatUrl } = await handOver('Pia', 'A question')
+  const type = (isTyping: boolean) => user.ask('POST', `/conversations/${id}/typing`, { isTyping })
+  await rows('Waiting').filter({ hasText: 'Pia' }).click()
+  await page.getByRole('button', { name: 'Take over' }).click()
+  const typing = page.getByText('Pia types …')
+  await type(true)
+  await typing.waitFor()
+  await type(false)
+  await expect.poll(() => typing.count(), patience).toBe(0)
+  await type(true)
+  await typing.waitFor()
+  await user.send(id, 'My parcel is broken')
+  await expect.poll(() => typing.count(), patience).toBe(0)
+
+  const stream = await listen(chatUrl, user.key, id)
+  const frames = () => stream.frames().map(({ type }) => type)
+  const reply = page.getByRole('textbox', { name: 'Reply' })
+  await reply.fill('I look')
+  await expect.poll(frames, patience).toEqual(['typing_started'])
+  await reply.fill('I look at')
+  await reply.fill('')
+  await expect.poll(frames, patience).toEqual(['typing_started', 'typing_stopped'])
+
+  const buffer = Buffer.from('89504e470d0a1a0a', 'hex')
+  await page.getByLabel('File to send').setInputFiles({ name: 'label.png', mimeType: 'image/png', buffer })
+  await page.getByRole('button', { name: 'Send' }).click()
+  await expect.poll(frames, patience).toEqual(['typing_started', 'typing_stopped', 'message_created'])
+  const { payload } = stream.frames().at(-1)!.data
+  expect(payload.type).toBe('image')
+  const content = await fetch(payload.imageUrl as string)
+  expect([content.headers.get('content-type'), Buffer.from(await content.arrayBuffer())]).toEqual(['image/png', buffer])
+  await stream.close()
   await handAllBack()
 })
 

@@ -6,8 +6,9 @@ import { Icon } from '../parts/icons.tsx'
 import { notify } from '../state/notices.ts'
 import { draftOf, emptyDraft, keepDraft, type Draft, type Kind } from './drafts.ts'
 import { explainHandover, hasChanged, isMine } from './handover.ts'
-import { newKey, sendFile, sendNote, sendText, sendTyping } from './replies.ts'
+import { newKey, sendFile, sendNote, sendText } from './replies.ts'
 import { ReplyField } from './reply-field.tsx'
+import { forgetTyping, showTyping } from './show-typing.ts'
 
 interface ComposerProps {
   botId: string
@@ -82,6 +83,7 @@ function Field({ botId, conversationId, handover, kind, takesFocus, onSent }: Co
     }
     if (text !== '') {
       await sendText({ botId, conversationId, key: rest.textKey }, text)
+      forgetTyping(conversationId)
       rest = { ...rest, text: '', textKey: newKey() }
       keep(rest)
     }
@@ -130,7 +132,7 @@ function Field({ botId, conversationId, handover, kind, takesFocus, onSent }: Co
         value={draft.text}
         onChange={(text) => {
           keep({ ...draft, text, textKey: newKey() })
-          if (kind === 'reply' && text !== '') showTyping(botId, conversationId)
+          if (kind === 'reply') showTyping(botId, conversationId, text !== '')
         }}
         onSubmit={submit}
       />
@@ -163,17 +165,6 @@ function Field({ botId, conversationId, handover, kind, takesFocus, onSent }: Co
 interface FieldProps {
   kind: Kind
   takesFocus: boolean
-}
-
-/** How often the user's client is told again, which shows it for 5 seconds. */
-const typingMilliseconds = 3000
-const typedAt = new Map<string, number>()
-
-function showTyping(botId: string, conversationId: string): void {
-  if (Date.now() - (typedAt.get(conversationId) ?? 0) < typingMilliseconds) return
-  typedAt.set(conversationId, Date.now())
-  // The user sees the message anyway.
-  void sendTyping(botId, conversationId).catch(() => undefined)
 }
 
 /** Types a slash for the member, which lists the canned replies. */

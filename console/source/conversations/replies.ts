@@ -44,9 +44,10 @@ async function uploadTo(botId: string, conversationId: string, content: File) {
   return { type: kind, payload: { [`${kind}Url`]: file.url, title: content.name } }
 }
 
-/** Shows the user that the member types. It is repeated while the member does. */
-export async function sendTyping(botId: string, conversationId: string): Promise<void> {
-  await ask('POST', `/bots/${botId}/conversations/${encodeURIComponent(conversationId)}/typing`, { body: {} })
+/** Shows the user that the member types, or has stopped. It is repeated while the member does. */
+export async function sendTyping(botId: string, conversationId: string, isTyping: boolean): Promise<void> {
+  const path = `/bots/${botId}/conversations/${encodeURIComponent(conversationId)}/typing`
+  await ask<'typeInConversation'>('POST', path, { body: { isTyping } })
 }
 
 async function send({ botId, conversationId, key }: ReplyOf, type: string, payload: object): Promise<void> {

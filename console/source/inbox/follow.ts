@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { AnswerOf } from '../../../shared/openapi/answer-of.ts'
 import { Failure } from '../api/ask.ts'
 import { linesOf } from '../api/lines.ts'
 
-type InboxLine = AnswerOf<'followInbox'>
+export type InboxLine = AnswerOf<'followInbox'>
 
 /** Whether the live lines arrive; without them, pages ask for news more often. */
 export const isFollowing = signal(false)
@@ -31,6 +31,26 @@ export function useOnInboxLine(onLine: (line: InboxLine) => void, key = ''): voi
     lines.addEventListener('line', pass)
     return () => lines.removeEventListener('line', pass)
   }, [key])
+}
+
+/** Lines that come together cause one request, and a busy inbox one a second: a request that is under way would be given up. */
+const togetherMilliseconds = 150
+const betweenMilliseconds = 1000
+
+/** Reloads soon after each line that a function selects. @param key another one renews the function */
+export function useReloadOnLine(reload: () => void, isNews: (line: InboxLine) => boolean, key = ''): void {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const reloadedAt = useRef(0)
+  useOnInboxLine((line) => {
+    if (timer.current !== undefined || !isNews(line)) return
+    const wait = Math.max(togetherMilliseconds, reloadedAt.current + betweenMilliseconds - Date.now())
+    timer.current = setTimeout(() => {
+      timer.current = undefined
+      reloadedAt.current = Date.now()
+      reload()
+    }, wait)
+  }, key)
+  useEffect(() => () => clearTimeout(timer.current), [])
 }
 
 async function followUntil(abort: AbortSignal): Promise<void> {

@@ -42,18 +42,17 @@ export function PresenceSwitch(): JSX.Element {
       },
       away ? 'You are away: colleagues see it.' : 'You are online.',
     )
+  const isAway = status === 'away'
   return (
     <button
       type="button"
-      role="switch"
       class="button small presence"
-      aria-checked={status === 'online'}
-      aria-label="Available"
-      title="Whether colleagues see you as available"
+      aria-label={isAway ? 'Away: be online' : 'Online: be away'}
+      title={isAway ? 'Colleagues and bots see you as away' : 'Colleagues and bots see you as online'}
       disabled={status === undefined}
-      onClick={() => void change(status === 'online')}
+      onClick={() => void change(!isAway)}
     >
-      <Status tone={status === 'online' ? 'good' : 'quiet'}>{status === 'away' ? 'Away' : 'Online'}</Status>
+      <Status tone={status === undefined ? 'quiet' : tones[status]}>{isAway ? 'Away' : 'Online'}</Status>
     </button>
   )
 }

@@ -1,10 +1,9 @@
-import { useRef } from 'preact/hooks'
 import type { AnswerOf } from '../../../shared/openapi/answer-of.ts'
 import { ask, type Query } from '../api/ask.ts'
 import { useFurtherPages } from '../state/further-pages.ts'
 import { useResource, type Resource } from '../state/resource.ts'
 import { membership } from '../state/session.ts'
-import { isFollowing, useOnInboxLine } from './follow.ts'
+import { isFollowing, useReloadOnLine, type InboxLine } from './follow.ts'
 
 export type Page = AnswerOf<'listWorkspaceHandovers'>
 export type Listed = Page['handovers'][number]
@@ -33,8 +32,6 @@ export interface OpenQueue {
 /** How often the queues are asked for news: less where the live lines tell of them. */
 const everyMilliseconds = 3000
 const everyMillisecondsLive = 30_000
-/** Lines that come together cause one request. */
-const togetherMilliseconds = 150
 
 /**
  * The handovers of a queue, with news.
@@ -56,7 +53,8 @@ export function useQueue(name: QueueName | undefined, text: string, whileHidden 
     every: isFollowing.value ? everyMillisecondsLive : everyMilliseconds,
     whileHidden,
   })
-  useReloadOnLine(first.reload, isReady)
+  const isNews = ({ type }: InboxLine) => isReady && (type === 'handover' || type === 'message' || type === 'ready')
+  useReloadOnLine(first.reload, isNews, String(isReady))
   const further = useFurtherPages(key, load)
   const pages = first.data ? [first.data, ...further.pages] : []
   const nextToken = pages.at(-1)?.meta.nextToken
@@ -66,15 +64,6 @@ export function useQueue(name: QueueName | undefined, text: string, whileHidden 
     loadMore: nextToken === undefined ? undefined : () => further.load(nextToken),
     isLoadingMore: further.isBusy,
   }
-}
-
-function useReloadOnLine(reload: () => void, isReady: boolean): void {
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useOnInboxLine(({ type }) => {
-    if (!isReady || (type !== 'handover' && type !== 'message' && type !== 'ready')) return
-    clearTimeout(timer.current)
-    timer.current = setTimeout(reload, togetherMilliseconds)
-  }, String(isReady))
 }
 
 function filterOf(name: QueueName): Query {
