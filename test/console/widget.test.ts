@@ -10,6 +10,7 @@ import { launchChromium } from '../browser/chromium.ts'
 import { serveSite, type Site } from '../browser/serve-site.ts'
 import { freePort } from '../../cli/postgres/free-port.ts'
 import { openLink } from '../chaos/network.ts'
+import { followInbox } from '../support/follow-inbox.ts'
 import { createMember } from '../support/members.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
 import { startProcess } from '../support/processes.ts'
@@ -616,9 +617,26 @@ test('a visitor sees who answers, and when the bot is back: live, after an inter
     chat.locator('.log > .turn, .log > .message').evaluateAll((all) => all.map((one) => one.textContent!.trim()))
   const lines = () => chat.locator('.turn').allTextContents()
 
+  const inbox = await followInbox(platform, anna)
+  const typed = () =>
+    inbox
+      .lines()
+      .flatMap(({ type, conversationId: of, isTyping }) =>
+        type === 'typing' && of === conversationId ? [isTyping] : [],
+      )
+  const told: string[] = []
+  page.on('request', (request) => request.url().endsWith('/typing') && told.push(request.url()))
+  await chat.getByRole('textbox').fill('A bot is not told')
   await handOver()
   const first = await take()
   await chat.getByText('Anna <b> joined').waitFor()
+  expect(told).toEqual([])
+  await chat.getByRole('textbox').fill('I wri')
+  await expect.poll(typed, patience).toEqual([true])
+  await chat.getByRole('textbox').fill('I write')
+  await chat.getByRole('textbox').fill('')
+  await expect.poll(typed, patience).toEqual([true, false])
+  await inbox.close()
   for (const text of ['I am a person', 'and I stay']) await reply(text)
   await chat.getByText('and I stay').waitFor()
   expect(await chat.locator('.person').allTextContents()).toEqual(['Anna <b>'])

@@ -9,6 +9,7 @@ import { openProfile } from './profile.ts'
 import { openReceiver } from './receive.ts'
 import { openStorage } from './storage.ts'
 import { openTranscript } from './transcript.ts'
+import { openTyping } from './typing.ts'
 import { openUnread } from './unread.ts'
 import { openUploads } from './upload.ts'
 import { openVisitor } from './visitor.ts'
@@ -222,6 +223,8 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     outbox,
     rate: transcript.rate,
     say,
+    /** To be called at each change of what the visitor writes. */
+    showTyping: openTyping({ ask, turns: people.turns, currentId: () => current.value }),
     enter,
     uploads: uploads.list,
     attach: uploads.attach,

@@ -36,6 +36,7 @@ export function Composer(): JSX.Element {
     if (written === '' || isLocked) return
     chat.say({ type: 'text', text: written })
     setDraft('')
+    chat.showTyping(false)
   }
 
   const takesFiles = appearance.value.allowFileUpload === true && !isLocked
@@ -75,7 +76,10 @@ export function Composer(): JSX.Element {
         placeholder={label}
         disabled={isLocked}
         value={draft}
-        onInput={({ currentTarget }) => setDraft(currentTarget.value)}
+        onInput={({ currentTarget: { value } }) => {
+          setDraft(value)
+          chat.showTyping(value !== '')
+        }}
         onPaste={(event) => {
           const files = [...(event.clipboardData?.files ?? [])]
           if (!takesFiles || files.length === 0) return

@@ -6,6 +6,7 @@ import { createChatUser } from '../../support/chat-client.ts'
 import { createMember } from '../../support/members.ts'
 import { openEntryPoints } from '../../support/entry-points.ts'
 import { listen } from '../../support/event-stream.ts'
+import { followInbox } from '../../support/follow-inbox.ts'
 import { endedEvents, replies } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 
@@ -234,24 +235,6 @@ test('colleagues and bots see who is online, and who is away, until the heartbea
   expect(await counts()).toEqual({ online: 0, away: 0 })
 })
 
-/** The lines of a member's inbox, as they come. */
-async function follow(member: Headers) {
-  const abort = new AbortController()
-  const url = `${platform.url}/v1/admin/handovers/follow`
-  const response = await fetch(url, { headers: member, signal: abort.signal })
-  let text = ''
-  const read = async () => {
-    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) text += chunk
-  }
-  const ended = read().catch(() => {})
-  const lines = () =>
-    text
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(line) as { type: string; conversationId?: string })
-  return { status: response.status, lines, ended, close: () => (abort.abort(), ended) }
-}
-
 test('an open inbox is told of handovers, messages, typing and presence, and of no other workspace', async () => {
   const bot = await platform.createBot('export const hooks = {}')
   const user = await createChatUser(bot.chatUrl)
@@ -261,7 +244,7 @@ test('an open inbox is told of handovers, messages, typing and presence, and of 
     await createMember(platform, 'agent'),
   ]
   const memberId = await accountOf(ada)
-  const [mine, theirs] = [await follow(ada), await follow(stranger)]
+  const [mine, theirs] = [await followInbox(platform, ada), await followInbox(platform, stranger)]
   await expect.poll(mine.lines, { timeout: 10_000 }).toEqual([{ type: 'ready' }])
   const here = `/v1/admin/bots/${bot.id}/conversations/${conversationId}`
   const typing = `/conversations/${conversationId}/typing`
@@ -305,11 +288,11 @@ test('an open inbox is told of handovers, messages, typing and presence, and of 
 
 test('a member has few streams of the inbox open at once', async () => {
   const ada = await createMember(platform, 'agent', platform.workspaceId)
-  const streams = await Promise.all(Array.from({ length: 11 }, () => follow(ada)))
+  const streams = await Promise.all(Array.from({ length: 11 }, () => followInbox(platform, ada)))
   expect(streams.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([...Array<number>(10).fill(200), 429])
   await Promise.all(streams.map((stream) => stream.close()))
   const status = async () => {
-    const stream = await follow(ada)
+    const stream = await followInbox(platform, ada)
     await stream.close()
     return stream.status
   }
