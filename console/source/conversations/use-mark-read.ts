@@ -1,5 +1,9 @@
+import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
+
+/** How often this page has recorded what the member has read: lists count anew what is unread when it changes. */
+export const timesRead = signal(0)
 
 /**
  * Records that the member has read a handover's messages up to the newest one, as soon as the page is visible with it.
@@ -14,7 +18,10 @@ export function useMarkRead(botId: string, handoverId: string | undefined, newes
       document.removeEventListener('visibilitychange', look)
       const body = { messageId: newestId }
       // A failure leaves a count that is too high until the next message.
-      void ask('PUT', `/bots/${botId}/handovers/${handoverId}/read`, { body }).catch(() => undefined)
+      void ask('PUT', `/bots/${botId}/handovers/${handoverId}/read`, { body }).then(
+        () => timesRead.value++,
+        () => undefined,
+      )
     }
     document.addEventListener('visibilitychange', look)
     look()

@@ -1,5 +1,7 @@
+import { useEffect, useRef } from 'preact/hooks'
 import type { AnswerOf } from '../../../shared/openapi/answer-of.ts'
 import { ask, type Query } from '../api/ask.ts'
+import { timesRead } from '../conversations/use-mark-read.ts'
 import { useFurtherPages } from '../state/further-pages.ts'
 import { useResource, type Resource } from '../state/resource.ts'
 import { membership } from '../state/session.ts'
@@ -55,6 +57,11 @@ export function useQueue(name: QueueName | undefined, text: string, whileHidden 
   })
   const isNews = ({ type }: InboxLine) => isReady && (type === 'handover' || type === 'message' || type === 'ready')
   useReloadOnLine(first.reload, isNews, String(isReady))
+  const counted = useRef(timesRead.value)
+  useEffect(() => {
+    if (counted.current !== timesRead.value) first.reload()
+    counted.current = timesRead.value
+  }, [timesRead.value])
   const further = useFurtherPages(key, load)
   const pages = first.data ? [first.data, ...further.pages] : []
   const nextToken = pages.at(-1)?.meta.nextToken
