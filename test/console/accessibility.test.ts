@@ -8,6 +8,7 @@ import { installCode } from '../support/install-code.ts'
 import { createMember } from '../support/members.ts'
 import { endedEvents } from '../support/outcomes.ts'
 import type { DeployedBot, Platform } from '../support/platform.ts'
+import { installWebchat } from '../support/webchat.ts'
 import { installing, openConsole, patience } from './open-console.ts'
 
 const parts = new AsyncDisposableStack()
@@ -343,6 +344,15 @@ const views: Record<string, { path: () => string; show?: () => Promise<unknown> 
       await page.locator('.node.visited').first().waitFor()
       await page.locator('.waiting').first().waitFor()
       await page.locator('.picture').getByRole('link', { name: /^name/ }).click()
+    },
+  },
+  'a bot’s web chat': {
+    path: () => `/bots/${bot.id}/webchat`,
+    async show() {
+      await installWebchat(platform, bot.id, { proactiveMessageEnabled: true, proactiveBubbleMessage: 'May I help?' })
+      await page.reload()
+      await page.getByText('Texts of the widget').click()
+      await page.frameLocator('iframe').getByText('Which tea?').waitFor()
     },
   },
   'a bot’s integrations': { path: () => `/bots/${bot.id}/integrations` },
