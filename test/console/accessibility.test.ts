@@ -413,6 +413,16 @@ const dialogs: Record<string, { path: () => string; show: () => Promise<unknown>
   },
   'Keyboard shortcuts': { path: () => '/inbox', show: () => button('Keyboard shortcuts').click() },
   'New canned reply': { path: () => '/inbox/canned-replies', show: () => button('New canned reply').click() },
+  'Install an integration': {
+    path: () => `/bots/${bot.id}/integrations`,
+    async show() {
+      await button('Install an integration').click()
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /^webchat/ })
+        .waitFor()
+    },
+  },
   'New table': { path: () => `/bots/${bot.id}/tables`, show: () => button('New table').click() },
   'Add a column': { path: () => `/bots/${bot.id}/tables/${tableId}`, show: () => button('Add a column').click() },
   'Roll back': { path: () => `/bots/${bot.id}/versions`, show: () => button('Roll back').click() },

@@ -420,6 +420,90 @@ test('an integration that a person has to authorize has a button for it, which o
   await opened.close()
 })
 
+test('an integration is installed, configured by a form from its schema, granted hosts, updated and removed', async () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      region: { type: 'string', title: 'Region', enum: ['eu', 'us'], default: 'eu' },
+      apiToken: { type: 'string', title: 'API token', description: 'From the page Account.' },
+      retries: { type: 'integer', title: 'Retries', maximum: 5 },
+      isVerbose: { type: 'boolean', title: 'Verbose' },
+      filter: { type: 'object', title: 'Filter', properties: { tags: { type: 'array', items: { type: 'string' } } } },
+    },
+    required: ['apiToken'],
+    additionalProperties: false,
+  }
+  const ids: string[] = []
+  for (const version of ['1.0.0', '1.1.0']) {
+    const body = { name: 'crm', version, code: 'export const register = () => {}', configuration: { schema } }
+    ids.push((await platform.ask('POST', '/v1/admin/integrations', body)).body.integration.id)
+  }
+  const { id } = await platform.createBot()
+  const stored = async () => (await platform.ask('GET', `/v1/admin/bots/${id}`)).body.bot.integrations['crm-eu']
+  const dialog = page.getByRole('dialog')
+  await page.goto(`${platform.url}/console/bots/${id}/integrations`)
+  await button('Install an integration').click()
+  await page.getByLabel('Search integrations').fill('crm')
+  await dialog.getByRole('button', { name: /^crm/ }).click()
+  await dialog.getByLabel('Name on this bot').fill('crm-eu')
+  await dialog.getByLabel('Version').selectOption(ids[0]!)
+  await dialog.getByRole('button', { name: 'Install' }).click()
+  await dialog.getByText('API token is required').waitFor()
+  expect(await dialog.getByLabel('API token').getAttribute('aria-invalid')).toBe('true')
+  expect(await dialog.getByLabel('API token').getAttribute('type')).toBe('password')
+
+  await dialog.getByLabel('API token').fill('t-1')
+  await dialog.getByLabel('Retries').fill('7')
+  await dialog.getByLabel('Filter').fill('{tags}')
+  await dialog.getByRole('button', { name: 'Install' }).click()
+  await dialog.getByText('Filter is not JSON').waitFor()
+  await dialog.getByLabel('Filter').fill('{"tags":[1]}')
+  await dialog.getByLabel('Retries').fill('2')
+  await dialog.getByRole('button', { name: 'Install' }).click()
+  await dialog
+    .getByText('Filter tags.0 must be string')
+    .or(dialog.getByText(/^Filter .*must be string/))
+    .waitFor()
+  await dialog.getByLabel('Filter').fill('{"tags":["vip"]}')
+  await dialog.getByLabel('Verbose').selectOption('false')
+  await dialog.getByRole('button', { name: 'Install' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  expect(await stored()).toMatchObject({
+    version: '1.0.0',
+    status: 'registered',
+    configuration: { region: 'eu', apiToken: 't-1', retries: 2, isVerbose: false, filter: { tags: ['vip'] } },
+  })
+  await page.getByRole('button', { name: 'Copy webhook address' }).waitFor()
+
+  await button('Configure crm-eu').click()
+  await dialog.getByLabel('Version').selectOption(ids[1]!)
+  await dialog.getByLabel('Retries').fill('')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  const updated = await stored()
+  expect(updated.version).toBe('1.1.0')
+  expect(updated.configuration).toEqual({ region: 'eu', apiToken: 't-1', isVerbose: false, filter: { tags: ['vip'] } })
+
+  await page.getByText('crm 1.1.0').waitFor()
+  await button('Hosts crm-eu').click()
+  await dialog.getByLabel('Hosts that its code may reach').fill('api.crm.example')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  const granted = await platform.ask('GET', `/v1/admin/integrations/${ids[1]}`)
+  expect(granted.body.integration.permissions.net).toEqual(['api.crm.example'])
+  await button('Hosts crm-eu').click()
+  await expect.poll(() => dialog.getByLabel('Hosts that its code may reach').inputValue()).toBe('api.crm.example')
+  await page.setViewportSize({ width: 320, height: 700 })
+  await expect.poll(width, patience).toBe(320)
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+
+  await button('Remove crm-eu').click()
+  await dialog.getByRole('button', { name: 'Remove', exact: true }).click()
+  await dialog.waitFor({ state: 'detached' })
+  expect(await stored()).toBeUndefined()
+})
+
 test('a viewer sees the bots’ metrics, and which role the other pages need', async () => {
   const { authorization } = await createMember(platform, 'viewer', platform.workspaceId)
   const another = await browser.newContext()

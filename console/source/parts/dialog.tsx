@@ -58,6 +58,7 @@ export function FormDialog({
   const submit = async (event: Event) => {
     event.preventDefault()
     setIsBusy(true)
+    setProblem('')
     try {
       await onSubmit()
     } catch (error) {

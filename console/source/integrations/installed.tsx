@@ -1,56 +1,19 @@
 import type { JSX } from 'preact'
 import { ask } from '../api/ask.ts'
-import type { Installation } from '../api/types.ts'
+import type { Bot, Installation } from '../api/types.ts'
 import { formatMilliseconds, plural } from '../format.ts'
 import { Copy } from '../parts/copy.tsx'
-import { Empty, Loaded } from '../parts/loaded.tsx'
 import { Outcome, Status } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
 import { attempt } from '../state/notices.ts'
-import { useAnswer } from '../state/resource.ts'
 import { to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
-import type { TabProps } from './tab.ts'
-
-/** The bot's installations with the results of their last registrations. */
-export function IntegrationsTab({ bot }: TabProps): JSX.Element {
-  const installations = useAnswer<'listBotInstallations'>(`/bots/${bot.id}/installations`, { every: 10_000 })
-  return (
-    <section aria-label="Integrations" class="installations">
-      <Loaded of={installations}>
-        {({ installations }) => (
-          <>
-            {installations.map((installation) => (
-              <Installed
-                key={installation.id}
-                botId={bot.id}
-                installation={installation}
-                url={bot.integrations[installation.alias]?.webhookUrl}
-              />
-            ))}
-            {installations.length < 2 && (
-              <Empty title="No other integrations">
-                <p>
-                  Upload one with <code>createIntegration</code> of the Admin API, and install it with{' '}
-                  <code>updateBot</code>: both are in the{' '}
-                  <a href="/docs" target="_blank" rel="noreferrer">
-                    API reference
-                  </a>
-                  .
-                </p>
-              </Empty>
-            )}
-          </>
-        )}
-      </Loaded>
-    </section>
-  )
-}
+import { Actions } from './actions.tsx'
 
 interface InstalledProps {
-  botId: string
+  bot: Bot
   installation: Installation
-  url: string | undefined
+  onChanged: () => void
 }
 
 /** Opens the pages on which a person connects the integration with an account at its service. */
@@ -67,7 +30,10 @@ async function authorize(botId: string, installationId: string): Promise<void> {
   if (!isAsked) opened?.close()
 }
 
-function Installed({ botId, installation, url }: InstalledProps): JSX.Element {
+/** An installation: its address, its state, and the outcomes of its registrations. */
+export function Installed({ bot, installation, onChanged }: InstalledProps): JSX.Element {
+  const { id: botId } = bot
+  const url = bot.integrations[installation.alias]?.webhookUrl
   const isChat = installation.integrationId === undefined
   const reason = installation.disabledReason ?? installation.statusReason
   return (
@@ -90,6 +56,7 @@ function Installed({ botId, installation, url }: InstalledProps): JSX.Element {
         {!installation.enabled ? <Status tone="quiet">switched off</Status> : <Outcome of={installation.status} />}
       </header>
       {url && <Copy text={url} label={isChat ? 'address for chat clients' : 'webhook address'} />}
+      {mayChange.value && <Actions bot={bot} installation={installation} onChanged={onChanged} />}
       {reason && <p class="error-message">{reason}</p>}
       {!isChat && (
         <dl class="facts-grid">
