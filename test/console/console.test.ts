@@ -427,6 +427,7 @@ test('an integration is installed, configured by a form from its schema, granted
       region: { type: 'string', title: 'Region', enum: ['eu', 'us'], default: 'eu' },
       apiToken: { type: 'string', title: 'API token', description: 'From the page Account.' },
       retries: { type: 'integer', title: 'Retries', maximum: 5 },
+      privateKey: { type: 'string', title: 'Private key' },
       isVerbose: { type: 'boolean', title: 'Verbose' },
       filter: { type: 'object', title: 'Filter', properties: { tags: { type: 'array', items: { type: 'string' } } } },
     },
@@ -465,19 +466,28 @@ test('an integration is installed, configured by a form from its schema, granted
     .or(dialog.getByText(/^Filter .*must be string/))
     .waitFor()
   await dialog.getByLabel('Filter').fill('{"tags":["vip"]}')
+  await dialog.getByLabel('Private key').fill('of two\nlines')
   await dialog.getByLabel('Verbose').selectOption('false')
   await dialog.getByRole('button', { name: 'Install' }).click()
   await dialog.waitFor({ state: 'detached' })
   expect(await stored()).toMatchObject({
     version: '1.0.0',
     status: 'registered',
-    configuration: { region: 'eu', apiToken: 't-1', retries: 2, isVerbose: false, filter: { tags: ['vip'] } },
+    configuration: {
+      region: 'eu',
+      apiToken: 't-1',
+      retries: 2,
+      privateKey: 'of two\nlines',
+      isVerbose: false,
+      filter: { tags: ['vip'] },
+    },
   })
   await page.getByRole('button', { name: 'Copy webhook address' }).waitFor()
 
   await button('Configure crm-eu').click()
   await dialog.getByLabel('Version').selectOption(ids[1]!)
   await dialog.getByLabel('Retries').fill('')
+  await dialog.getByLabel('Private key').fill('')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog.waitFor({ state: 'detached' })
   const updated = await stored()
