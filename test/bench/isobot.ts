@@ -179,6 +179,99 @@ export async function startHandoverHost(database: string, options: SystemOptions
   }
 }
 
+/** A platform with a provider of language models. */
+export interface ModelHost {
+  url: string
+  /** Headers of requests as a bot. */
+  headers: Record<string, string>
+  createBot(code: string): Promise<ModelBot>
+}
+
+/** A bot in conversation with one user. */
+export interface ModelBot {
+  chatUrl: string
+  chat: Chat
+  say(text: string): Promise<void>
+  /** Milliseconds of processor time of its events so far, the oldest first. */
+  processorTimes(): Promise<number[]>
+}
+
+/** Starts the api and the worker, for bots that ask models. */
+export async function startModelHost(
+  database: string,
+  options: SystemOptions,
+  environment: NodeJS.ProcessEnv,
+): Promise<ModelHost> {
+  const isobot = await prepare(database, options, environment)
+  await isobot.start('api')
+  await isobot.start('worker')
+  const { id } = await isobot.createBot({ name: 'Bot' })
+  return {
+    url: isobot.url,
+    headers: { ...isobot.headers, 'x-bot-id': id },
+    async createBot(code) {
+      const bot = await isobot.createBot({ name: 'Bot', code })
+      const [chat] = await openChats(bot.chatUrl, 1)
+      return {
+        chatUrl: bot.chatUrl,
+        chat: chat!,
+        async say(text) {
+          const { conversationId, key } = chat!
+          const response = await fetch(`${bot.chatUrl}/messages`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', 'x-user-key': key },
+            body: JSON.stringify({ conversationId, payload: { type: 'text', text } }),
+          })
+          if (response.status !== 201) throw new Error(`A message was answered with ${response.status}`)
+          await response.arrayBuffer()
+        },
+        async processorTimes() {
+          const path = `/v1/admin/bots/${bot.id}/events`
+          const { events } = await isobot.request<{ events: { cpuMilliseconds?: number }[] }>('GET', path)
+          return events.flatMap(({ cpuMilliseconds }) => cpuMilliseconds ?? []).toReversed()
+        },
+      }
+    },
+  }
+}
+
+/** A user who listens to a bot: resolves when parts of messages, and messages, arrive. */
+export interface StreamListener {
+  /** @returns when the next part of a message arrived, by the clock of `performance` */
+  untilDelta(): Promise<number>
+  untilMessage(): Promise<void>
+}
+
+/** Opens the stream of a bot's conversation. It ends with the process. */
+export async function listenToStreams({ chatUrl, chat: { conversationId, key } }: ModelBot): Promise<StreamListener> {
+  let onDelta: ((at: number) => void) | undefined
+  let onMessage: (() => void) | undefined
+  const response = await fetch(`${chatUrl}/conversations/${conversationId}/listen`, { headers: { 'x-user-key': key } })
+  if (response.status !== 200) throw new Error(`A stream was answered with ${response.status}`)
+  const read = async () => {
+    let unread = ''
+    for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
+      const at = performance.now()
+      const blocks = (unread + part).split('\n\n')
+      unread = blocks.pop() ?? ''
+      for (const block of blocks) {
+        if (block.includes('message_stream_delta')) {
+          onDelta?.(at)
+          onDelta = undefined
+        } else if (block.includes('"message_created"') && !block.includes('"isBot":false')) {
+          onMessage?.()
+        }
+      }
+    }
+  }
+  // The platform ends the stream when it stops.
+  void read().catch(() => {})
+  return {
+    untilDelta: () => new Promise((resolve) => (onDelta = resolve)),
+    untilMessage: () => new Promise((resolve) => (onMessage = resolve)),
+  }
+}
+
 /** A platform with a bot that has no code, and no worker. */
 export interface TableHost {
   databaseUrl: string

@@ -13,6 +13,7 @@ import { maxStreams } from './listeners/open-files.ts'
 import { describeListeners, listenersTable } from './listeners/report.ts'
 import { largeBodiesTable, measureLargeBodies } from './large-bodies.ts'
 import { measureMemory, memoryTable, type MemoryCourse } from './memory.ts'
+import { describeModels, measureModels, modelsTable } from './models.ts'
 import { readOptions, usage, type Options } from './options.ts'
 import { compareTable, describeMachine, describeStraightLine, processorTable } from './report.ts'
 import { compareSandboxes } from './sandbox/compare.ts'
@@ -74,6 +75,7 @@ async function measure(options: Options, parts: AsyncDisposableStack): Promise<v
     if (benchmarks.includes('flows')) sections.push(...(await flows(servers)))
     if (benchmarks.includes('handover')) sections.push(...(await handover(servers, options)))
     if (benchmarks.includes('webchat')) sections.push(...(await webchat(servers)))
+    if (benchmarks.includes('models')) sections.push(...(await models(servers, options)))
     if (benchmarks.includes('memory')) sections.push(...(await memory(servers, options, parts)))
   }
   sections.push(summaryTable(results))
@@ -137,6 +139,11 @@ async function handover(servers: Servers, options: Options): Promise<string[]> {
 async function webchat(servers: Servers): Promise<string[]> {
   console.error('Measuring the web chat')
   return [describeWebchat(), ...webchatTables(await measureWebchat(servers))]
+}
+
+async function models(servers: Servers, options: Options): Promise<string[]> {
+  console.error('Measuring language models')
+  return [describeModels(), modelsTable(await measureModels(servers, options))]
 }
 
 async function memory(servers: Servers, options: Options, parts: AsyncDisposableStack): Promise<string[]> {

@@ -18,6 +18,7 @@ const usual = [
   'flows',
   'handover',
   'webchat',
+  'models',
 ] as const
 /** `memory` runs only on request, because it takes as long as its events do. */
 const benchmarks = [...usual, 'memory'] as const
@@ -45,7 +46,7 @@ export interface Options {
 export const usage = `Usage: npm run bench -- [options]
   --only <benchmark>                 straight-line, listeners, bundles, sandbox, endings, schemas,
                                      fairness, uploads, tables, files, search, flows,
-                                     handover, webchat
+                                     handover, webchat, models
                                      (all of these) or memory
   --seconds <number>                 length of each measurement (3)
   --conversations <number>           conversations at once (100)
