@@ -1,22 +1,25 @@
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { backEnds } from '../bench/back-ends.ts'
-import { faultKinds } from './faults.ts'
+import { faultKinds, type FaultKind } from './faults.ts'
 import { describeReport, isClean } from './report.ts'
 import { describeHandover, runHandoverChaos, type HandoverChaosOptions } from './handover.ts'
+import { describeModels, runModelChaos, type ModelChaosOptions } from './models.ts'
 import { runChaos, type ChaosOptions } from './run.ts'
 import { describeWebchat, runWebchatChaos, type WebchatChaosOptions } from './webchat.ts'
 
 const defaultKinds = faultKinds.join(',')
+/** The faults that cut calls of models, and leave the users alone. */
+const modelFaults = ['worker killed', 'sandbox killed'] as const
 /** The faults that a visitor's browser notices. */
 const webchatFaults = ['api killed', 'worker killed', 'network cut', 'network silent', 'answers lost'] as const
 
 const usage = `Usage: npm run chaos -- [options]
   --backend redis|postgres|both   where jobs and signals live (both)
-  --bot text|data|flow|webchat|handover
+  --bot text|data|flow|webchat|handover|model
                                   a bot of hooks, one that also writes files and tables as do programs over HTTP, one of
-                                  flows, one that visitors talk to in browsers, or one that hands conversations over to
-                                  agents (text)
+                                  flows, one that visitors talk to in browsers, one that hands conversations over to
+                                  agents, or one that asks language models (text)
   --messages <number>             messages at least (10000)
   --conversations <number>        conversations at once (200)
   --faults <number>               things that go wrong (60)
@@ -53,7 +56,11 @@ async function main(): Promise<void> {
 }
 
 /** `webchat` has visitors in browsers and `handover` agents beside the users; the others have users over HTTP. */
-type Run = ChaosOptions | ({ bot: 'webchat' } & WebchatChaosOptions) | ({ bot: 'handover' } & HandoverChaosOptions)
+type Run =
+  | ChaosOptions
+  | ({ bot: 'webchat' } & WebchatChaosOptions)
+  | ({ bot: 'handover' } & HandoverChaosOptions)
+  | ({ bot: 'model' } & ModelChaosOptions)
 
 async function runAndReport(options: Run, parts: AsyncDisposableStack): Promise<void> {
   console.error(`Chaos on ${options.backEnd}, seed ${options.seed}`)
@@ -69,6 +76,12 @@ async function runAndReport(options: Run, parts: AsyncDisposableStack): Promise<
   if (options.bot === 'handover') {
     const report = await runHandoverChaos(options, parts, tell)
     console.log(describeHandover(report))
+    if (report.differences.length > 0) process.exitCode = 1
+    return
+  }
+  if (options.bot === 'model') {
+    const report = await runModelChaos(options, parts, tell)
+    console.log(describeModels(report))
     if (report.differences.length > 0) process.exitCode = 1
     return
   }
@@ -102,16 +115,14 @@ function readOptions(): Run[] {
   const chosen = backEnds.filter((name) => values.backend === name || values.backend === 'both')
   if (chosen.length === 0) throw new Error(`--backend must be redis, postgres or both, not '${values.backend}'`)
   const { bot } = values
-  if (bot !== 'text' && bot !== 'data' && bot !== 'flow' && bot !== 'webchat' && bot !== 'handover') {
-    throw new Error(`--bot must be text, data, flow, webchat or handover, not '${bot}'`)
-  }
+  if (!isBot(bot)) throw new Error(`--bot must be ${bots.join(', ')}, not '${bot}'`)
   const only = values.only.split(',')
   const kinds = faultKinds.filter((kind) => only.includes(kind))
   if (kinds.length < only.length) throw new Error(`--only must be of: ${faultKinds.join(', ')}`)
   return chosen.map((backEnd) => ({
     backEnd,
     bot,
-    kinds: bot === 'webchat' && values.only === defaultKinds ? webchatFaults : kinds,
+    kinds: values.only === defaultKinds ? usualFaults(bot) : kinds,
     visits: positive('visits', values.visits),
     apis: positive('apis', values.apis),
     workers: positive('workers', values.workers),
@@ -124,6 +135,17 @@ function readOptions(): Run[] {
     settings: {},
     environment: { LOG_LEVEL: values.logs },
   }))
+}
+
+const bots = ['text', 'data', 'flow', 'webchat', 'handover', 'model'] as const
+
+function isBot(text: string): text is (typeof bots)[number] {
+  return (bots as readonly string[]).includes(text)
+}
+
+function usualFaults(bot: (typeof bots)[number]): readonly FaultKind[] {
+  if (bot === 'webchat') return webchatFaults
+  return bot === 'model' ? modelFaults : faultKinds
 }
 
 function positive(name: string, text: string): number {

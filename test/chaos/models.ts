@@ -1,0 +1,194 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { openDatabase } from '#shared/store/database.ts'
+import { ScriptedStream, startEndpoint, type ModelRequest } from '../support/models.ts'
+import { send } from '../support/platform.ts'
+import { carryOut, planFaults, type FaultKind } from './faults.ts'
+import { openChaosPlatform, type PlatformOptions } from './platform.ts'
+import { chancesFrom } from './random.ts'
+import type { Talk } from './talk.ts'
+
+export interface ModelChaosOptions extends PlatformOptions {
+  seed: number
+  conversations: number
+  faults: number
+  spacingMilliseconds: number
+  drainMilliseconds: number
+  kinds: readonly FaultKind[]
+}
+
+export interface ModelChaosReport {
+  options: ModelChaosOptions
+  faults: Map<FaultKind, number>
+  /** Messages of users. */
+  messages: number
+  /** Requests that the endpoint got, and those of them that were cut before the end of their answer. */
+  requests: number
+  cut: number
+  /** Answers that were requested again after one had ended: the worker died before it had recorded it. */
+  paidTwice: number
+  seconds: number
+  differences: string[]
+}
+
+/** How long a fault waits for a call that it may cut. */
+const patienceMilliseconds = 60_000
+
+/** Asks a model for a streamed answer that the user reads meanwhile, then for a second one; both have a number for each request. */
+const code = `export const hooks = {
+  async afterIncomingMessage({ event, client }) {
+    const { conversationId, preview } = event
+    const stream = client.streamMessage(conversationId)
+    for await (const { output } of client.generateTextStream({ messages: [{ role: 'user', content: 'streamed ' + preview }] })) {
+      await stream.write(output)
+    }
+    await stream.end()
+    const { output } = await client.generateText({ messages: [{ role: 'user', content: 'whole ' + preview }] })
+    await client.createMessage({ conversationId, type: 'text', payload: { text: output } })
+  },
+}`
+
+/**
+ * Makes users talk to a bot that asks a model for two answers to each message, during faults. The endpoint numbers its answers
+ * to each question, so the message of the bot names the request whose answer was recorded: later ones must not exist.
+ *
+ * @param parts receives what has to be closed afterwards
+ * @param tell receives the progress
+ */
+export async function runModelChaos(
+  options: ModelChaosOptions,
+  parts: AsyncDisposableStack,
+  tell: (line: string) => void,
+): Promise<ModelChaosReport> {
+  const endpoint = parts.use(await startEndpoint())
+  const asked = new Map<string, number>()
+  const ended = new Map<string, number>()
+  const calls = { underWay: 0, cut: 0 }
+  endpoint.script = async (response, { body }: ModelRequest) => {
+    const question = String(body.messages.at(-1).content)
+    const number = (asked.get(question) ?? 0) + 1
+    asked.set(question, number)
+    calls.underWay += 1
+    response.once('close', () => {
+      calls.underWay -= 1
+      if (response.writableFinished) ended.set(question, (ended.get(question) ?? 0) + 1)
+      else calls.cut += 1
+    })
+    const words = `${question}: answer ${number}`.split(' ')
+    if (body.stream === true) {
+      const stream = new ScriptedStream(response)
+      for (const [index, word] of words.entries()) {
+        stream.write(index === 0 ? word : ` ${word}`)
+        await pause(30)
+      }
+      return stream.end()
+    }
+    await pause(150)
+    const message = { role: 'assistant', content: words.join(' ') }
+    const usage = { prompt_tokens: 10, completion_tokens: 5 }
+    const choices = [{ index: 0, finish_reason: 'stop', message }]
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: 'c', choices, usage }))
+  }
+  const environment = { ...options.environment, ...endpoint.environment, MODELS_CONCURRENCY: '500' }
+  const platform = await openChaosPlatform({ ...options, environment }, parts)
+  const { botId, chatPath, talks } = await platform.openTalks(options.conversations, code)
+  const chances = chancesFrom(options.seed)
+  const report: ModelChaosReport = {
+    options,
+    faults: new Map(),
+    messages: 0,
+    requests: 0,
+    cut: 0,
+    paidTwice: 0,
+    seconds: 0,
+    differences: [],
+  }
+  const begunAt = performance.now()
+  const over = new AbortController()
+  const chatUrl = `${platform.apiUrls[0]}${chatPath}`
+  const talking = talks.map((talk) => speak(talk, chatUrl, over.signal, () => (report.messages += 1)))
+  let seen = 0
+  await carryOut(planFaults(chances, options.kinds, options.faults, options.spacingMilliseconds), platform, {
+    happened(kind) {
+      report.faults.set(kind, (report.faults.get(kind) ?? 0) + 1)
+      tell(`${kind}; ${report.messages} messages, ${endpoint.requests.length} requests, ${calls.cut} cut`)
+    },
+    // A fault without a call under way would show nothing: the workers that were killed before may still be starting.
+    async untilProgress() {
+      const patienceEnds = performance.now() + patienceMilliseconds
+      while ((calls.underWay === 0 || endpoint.requests.length <= seen) && performance.now() < patienceEnds)
+        await pause(5)
+      seen = endpoint.requests.length
+    },
+  })
+  over.abort()
+  const said = await Promise.all(talking)
+
+  const db = openDatabase({ url: platform.databaseUrl(), poolSize: 1, allowSelfSigned: false })
+  parts.defer(() => db.destroy())
+  const deadline = Date.now() + options.drainMilliseconds
+  const waiting = async () =>
+    Number((await db('events').where({ bot_id: botId, status: 'pending' }).count())[0]!['count'])
+  while ((await waiting()) > 0 && Date.now() < deadline) await pause(200)
+  const failed = Number((await db('events').where({ bot_id: botId, status: 'failed' }).count())[0]!['count'])
+  if (failed > 0) report.differences.push(`${failed} events failed`)
+
+  for (const [index, texts] of said.entries()) {
+    const rows = await db('messages')
+      .where({ conversation_id: talks[index]!.conversationId, direction: 'outgoing' })
+      .orderBy(['created_at', 'id'])
+      .select('payload')
+    const answers = rows.map(({ payload }) => String(payload['text']))
+    const expected = texts.flatMap((text) => [`streamed ${text}`, `whole ${text}`])
+    if (answers.length !== expected.length) {
+      report.differences.push(`conversation ${index}: ${answers.length} answers instead of ${expected.length}`)
+    }
+    for (const [at, question] of expected.entries()) {
+      const [, of, number] = /^(.*): answer (\d+)$/.exec(answers[at] ?? '') ?? []
+      if (of !== question) report.differences.push(`${question} was answered with: ${answers[at]}`)
+      else if (Number(number) !== asked.get(question)) {
+        report.differences.push(
+          `${question}: answer ${number} was recorded, and then asked for ${asked.get(question)} times`,
+        )
+      }
+      report.paidTwice += Math.max(0, (ended.get(question) ?? 0) - 1)
+    }
+  }
+  report.requests = endpoint.requests.length
+  report.cut = calls.cut
+  if (calls.cut === 0) report.differences.push('No fault cut a call of a model, so this run shows nothing')
+  report.seconds = (performance.now() - begunAt) / 1000
+  return report
+}
+
+/** Sends messages, one each half second, until the faults are over. @returns their texts */
+async function speak(talk: Talk, chatUrl: string, over: AbortSignal, sent: () => void): Promise<string[]> {
+  const { conversationId, key } = talk
+  const texts: string[] = []
+  while (!over.aborted) {
+    const text = `${conversationId.slice(-6)} ${texts.length + 1}`
+    const { status } = await send(
+      'POST',
+      `${chatUrl}/messages`,
+      { conversationId, payload: { type: 'text', text } },
+      { 'x-user-key': key },
+    )
+    if (status !== 201) throw new Error(`A message was answered with ${status}`)
+    texts.push(text)
+    sent()
+    await pause(500, undefined, { signal: over }).catch(() => {})
+  }
+  return texts
+}
+
+/** Describes a run, in lines. */
+export function describeModels({ options, faults, ...report }: ModelChaosReport): string {
+  const kinds = [...faults].map(([kind, count]) => `${kind} ${count}`)
+  return [
+    `Chaos on ${options.backEnd}, seed ${options.seed}, with a bot that asks models: ` +
+      (report.differences.length === 0 ? 'no difference' : 'DIFFERENCES'),
+    `  ${report.messages} messages in ${options.conversations} conversations, ${kinds.join(', ')} in ${report.seconds.toFixed(0)} s`,
+    `  ${report.requests} requests for ${report.messages * 2} answers: ${report.cut} were cut, and ${report.paidTwice} had ended ` +
+      'before a worker could record them; no recorded answer was requested again, unless listed here',
+    ...report.differences.slice(0, 20).map((difference) => `    ${difference}`),
+  ].join('\n')
+}
