@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import { addAuditCommand } from './commands/audit.ts'
 import { addBotsCommand } from './commands/bots.ts'
 import { addChatCommand } from './commands/chat.ts'
 import { addConversationsCommand } from './commands/conversations.ts'
@@ -58,6 +59,7 @@ const commands = [
   addLoginCommand,
   addMembersCommand,
   addTokensCommand,
+  addAuditCommand,
   addProfilesCommand,
   addDoctorCommand,
   addReencryptCommand,

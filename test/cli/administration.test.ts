@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createChatUser } from '../support/chat-client.ts'
@@ -93,6 +93,51 @@ test('members are invited, listed, given roles and removed', async () => {
   expect((await isobot.run(['members', 'remove', 'ada@example.com'])).code).toBe(2)
   await isobot.json('members', 'remove', invited.id, '--yes')
   expect((await isobot.run(['members', 'list'])).stdout).not.toContain('ada@example.com')
+})
+
+interface AuditRecord {
+  id: string
+  operation: string
+  resourceId: string
+  recordedAt: string
+}
+
+function recordsIn(lines: string): AuditRecord[] {
+  return lines
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as AuditRecord)
+}
+
+test('audit records are exported page by page, to a new file or to standard output, with filters', async () => {
+  const { id } = await createBot('audited')
+  // More than one page of 100.
+  const last = 104
+  for (let note = 0; note <= last; note++) {
+    const { status } = await platform.ask('PUT', `/v1/admin/bots/${id}`, { name: `audited ${note}` })
+    expect(status).toBe(200)
+  }
+  const path = join(isobot.folder, 'audit.ndjson')
+  const command = ['audit', 'export', '--operation', 'updateBot', '--resource', id]
+  expect(await isobot.json(...command, '-o', path)).toEqual({ path, records: last + 1 })
+  const text = await readFile(path, 'utf8')
+  const records = recordsIn(text)
+  expect(new Set(records.map((record) => record.id)).size).toBe(last + 1)
+  expect(records.every(({ operation, resourceId }) => operation === 'updateBot' && resourceId === id)).toBe(true)
+  const times = records.map(({ recordedAt }) => recordedAt)
+  expect(times).toEqual(times.toSorted().toReversed())
+  expect((await stat(path)).mode & 0o777).toBe(0o600)
+
+  const since = times[3]!
+  const newest = await isobot.run([...command, '--since', since])
+  expect(recordsIn(newest.stdout)).toEqual(records.filter(({ recordedAt }) => recordedAt >= since))
+  // An existing file stays as it is, and a refused export leaves none.
+  expect(await isobot.run([...command, '-o', path])).toMatchObject({ code: 1, stdout: '' })
+  expect(await readFile(path, 'utf8')).toBe(text)
+  const refused = join(isobot.folder, 'refused.ndjson')
+  const environment = { ISOBOT_TOKEN: 'none' }
+  expect(await isobot.run([...command, '-o', refused], { environment })).toMatchObject({ code: 3 })
+  expect((await readdir(isobot.folder)).filter((name) => name.includes('ndjson'))).toEqual(['audit.ndjson'])
 })
 
 test('tokens of the account and of a bot are created, used and revoked', async () => {
