@@ -109,7 +109,9 @@ function Field({ botId, conversationId, handover, kind, takesFocus, onSent }: Co
     isSending.current = false
     setIsBusy(false)
     onSent()
-    field.current?.focus()
+    // A member who has gone elsewhere meanwhile stays there.
+    const { activeElement, body } = document
+    if (activeElement === body || field.current?.form?.contains(activeElement)) field.current?.focus()
   }
   const label = kind === 'note' ? 'Note' : 'Reply'
   return (
