@@ -417,10 +417,7 @@ const dialogs: Record<string, { path: () => string; show: () => Promise<unknown>
     path: () => `/bots/${bot.id}/integrations`,
     async show() {
       await button('Install an integration').click()
-      await page
-        .getByRole('dialog')
-        .getByRole('button', { name: /^webchat/ })
-        .waitFor()
+      await page.locator('.available button').first().waitFor()
     },
   },
   'New table': { path: () => `/bots/${bot.id}/tables`, show: () => button('New table').click() },
