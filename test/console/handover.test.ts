@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createChatUser, type ChatUser } from '../support/chat-client.ts'
 import { createMember } from '../support/members.ts'
 import { replies } from '../support/outcomes.ts'
@@ -294,6 +294,11 @@ test('by keyboard alone, a member writes a canned reply, finds it with a slash, 
   await page.keyboard.press('Enter')
   const text = 'Hello Ada. You can send it back for free. and/or /none-of-them'
   await expect.poll(() => replies(platform, conversationId), patience).toEqual([text])
+})
+
+// The complaints of an attempt that fails, and is repeated, belong to its failure.
+afterEach(({ task }) => {
+  if (task.result?.state === 'fail' && !task.name.startsWith('after all that')) complaints.length = 0
 })
 
 test('after all that, the browser has nothing to complain about', () => {
