@@ -1,4 +1,5 @@
 import type { Context } from '#shared/context.ts'
+import { notFound } from '#shared/errors.ts'
 import { newId } from '#shared/ids.ts'
 import { includesRole } from '#shared/models/member.ts'
 import { acceptInvitation } from '#shared/operations/index.ts'
@@ -6,7 +7,7 @@ import type { Invitee } from '#shared/rpc/caller.ts'
 import type { Role } from '#shared/models/tables.ts'
 import { findAccount, insertAccount } from '#shared/store/accounts.ts'
 import type { Database } from '#shared/store/database.ts'
-import { findIdentity, insertIdentity, lockIdentity } from '#shared/store/identities.ts'
+import { findIdentity, insertIdentity, listMemberships, lockIdentity } from '#shared/store/identities.ts'
 import { findInvitation } from '#shared/store/invitations.ts'
 import { applyClaims } from './apply-claims.ts'
 import type { Identity } from './provider.ts'
@@ -32,11 +33,13 @@ export async function accountOf(context: Context, identity: Identity, invitation
   const account = await context.db.transaction(async (transaction) => {
     await lockIdentity(transaction, identity)
     const known = await findIdentity(transaction, identity)
-    if (known === undefined && invitation === undefined && given.length === 0 && !isOpen) return undefined
     const accountId = known ?? (await createAccount(transaction, identity))
     if (invitation) await accept({ ...context, db: transaction }, accountId, invitation)
     await applyClaims({ ...context, db: transaction }, { accountId, roles: highestRoles(given) })
-    // An account ends with its last membership.
+    const isMember = (await listMemberships(transaction, accountId)).length > 0
+    // The rollback removes the account.
+    if (known === undefined && !isMember && !isOpen) throw new NoAccountError()
+    // The account of a person whom the claims have made a member ends with its last membership.
     return findAccount(transaction, accountId)
   })
   if (account) return account.id
@@ -53,7 +56,7 @@ async function createAccount(db: Database, identity: Identity): Promise<string> 
 
 async function accept(context: Context, accountId: string, invitation: Buffer): Promise<void> {
   const found = await findInvitation(context.db, invitation)
-  if (!found) return
+  if (!found) throw notFound('Invitation', 'it has been withdrawn')
   const { workspace_id: workspaceId, email } = found
   const caller: Invitee = { kind: 'invitee', invitation, workspaceId, email, accountId, hasAccount: true }
   await acceptInvitation.call({ ...context, caller }, {})

@@ -25,7 +25,7 @@ beforeAll(async () => {
       environment: {
         ...provider.environment,
         PORT: String(port),
-        OIDC_ROLES: `Staff=${workspaceId}:agent, /team/build=${workspaceId}:developer,Owners=${workspaceId}:owner,Staff=${other}:viewer`,
+        OIDC_ROLES: `Staff=${workspaceId}:agent, /team/build=${workspaceId}:developer,Owners=${workspaceId}:owner,Staff=${other}:viewer,Elsewhere=wkspace_that_is_gone:owner`,
       },
     }),
   )
@@ -136,8 +136,15 @@ describe('a sign-in with an OpenID provider', () => {
     const { account } = await accountOf(invited.browser)
     expect(await rolesOf(account.id)).toEqual([{ workspace_id: platform.workspaceId, role: 'viewer' }])
     provider.people.set('eve', {})
-    expect((await signIn('eve', { invitation })).end).toBe('#invitation')
-    expect(await platform.context.db('identities').where({ subject: 'eve' })).toEqual([])
+    provider.people.set('gus', { groups: ['Elsewhere'] })
+    for (const one of [invitation, 'inv_that-nobody-has-made', 'x']) {
+      const refused = await signIn('eve', { invitation: one })
+      expect(refused.end).toBe('#invitation')
+      expect((await tokenOf(refused.browser)).status).toBe(401)
+    }
+    const wrongWorkspace = await signIn('gus')
+    expect(wrongWorkspace.end).toBe('#no-account')
+    expect(await platform.context.db('identities').whereIn('subject', ['eve', 'gus'])).toEqual([])
     // Without an invitation the account is known by now.
     expect((await signIn('dan')).end).toBe('#signed-in')
   })
