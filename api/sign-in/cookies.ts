@@ -2,7 +2,7 @@ import type { CookieOptions, Request } from 'express'
 import type { Context } from '#shared/context.ts'
 
 /** Browsers send the cookies to these addresses alone: no page of a webhook, web chat or file has them. */
-export const path = '/v1/admin/session'
+export const sessionPath = '/v1/admin/session'
 /** The secret of a session. */
 export const sessionCookie = 'isobot_session'
 /** A sign-in that is under way. */
@@ -13,13 +13,7 @@ export const signInCookie = 'isobot_sign_in'
  * navigation from the provider's page.
  */
 export function cookieOptions({ config }: Context, sameSite: 'strict' | 'lax', maxAge: number): CookieOptions {
-  return { httpOnly: true, path, sameSite, maxAge, secure: config.http.baseUrl.startsWith('https:') }
-}
-
-/** The value of a request's cookie. */
-export function readCookie(request: Request, name: string): string | undefined {
-  const cookies = (request.headers.cookie ?? '').split(';').map((cookie) => cookie.trim())
-  return cookies.find((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1)
+  return { httpOnly: true, path: sessionPath, sameSite, maxAge, secure: config.http.baseUrl.startsWith('https:') }
 }
 
 /**

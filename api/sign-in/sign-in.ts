@@ -5,7 +5,8 @@ import { newId, newToken } from '#shared/ids.ts'
 import { decryptJson, encryptJson, hashToken } from '#shared/secrets.ts'
 import { deleteSession, findSessionByHash, insertSession } from '#shared/store/sessions.ts'
 import { accountOf, NoAccountError } from './account-of.ts'
-import { cookieOptions, isOwnPage, path, readCookie, sessionCookie, signInCookie } from './cookies.ts'
+import { readCookie } from '../read-cookie.ts'
+import { cookieOptions, isOwnPage, sessionCookie, sessionPath, signInCookie } from './cookies.ts'
 import { openProvider, type Checks } from './provider.ts'
 import { signSessionToken, tokenSeconds } from './session-token.ts'
 
@@ -32,20 +33,20 @@ export function signInPages(context: Context): Router {
   const { db, config, log } = context
   const { signIn } = config
   const router = Router()
-  router.use(path, (_request, response, next) => {
+  router.use(sessionPath, (_request, response, next) => {
     response.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' })
     next()
   })
-  router.get(`${path}/providers`, (_request, response) => {
+  router.get(`${sessionPath}/providers`, (_request, response) => {
     response.json({ providers: signIn ? [{ name: signIn.name }] : [] })
   })
-  router.post(`${path}/sign-out`, async (request, response) => {
+  router.post(`${sessionPath}/sign-out`, async (request, response) => {
     assertOwnPage(context, request)
     const secret = readCookie(request, sessionCookie)
     if (secret !== undefined) await deleteSession(db, hashToken(secret))
     response.clearCookie(sessionCookie, cookieOptions(context, 'strict', 0)).json({})
   })
-  router.post(`${path}/token`, async (request, response) => {
+  router.post(`${sessionPath}/token`, async (request, response) => {
     assertOwnPage(context, request)
     const secret = readCookie(request, sessionCookie)
     const session = secret === undefined ? undefined : await findSessionByHash(db, hashToken(secret))
@@ -56,9 +57,9 @@ export function signInPages(context: Context): Router {
   if (!signIn) return router
 
   const provider = openProvider(signIn)
-  const redirectUri = `${config.http.baseUrl}${path}/callback`
+  const redirectUri = `${config.http.baseUrl}${sessionPath}/callback`
 
-  router.post(`${path}/sign-in`, async (request, response) => {
+  router.post(`${sessionPath}/sign-in`, async (request, response) => {
     assertOwnPage(context, request)
     assertBaseUrl(context, request)
     const secret = request.get('x-invitation')
@@ -75,7 +76,7 @@ export function signInPages(context: Context): Router {
     response.cookie(signInCookie, value, cookieOptions(context, 'lax', signInMilliseconds)).json({ url })
   })
 
-  router.get(`${path}/callback`, async (request, response) => {
+  router.get(`${sessionPath}/callback`, async (request, response) => {
     response.clearCookie(signInCookie, cookieOptions(context, 'lax', 0))
     const problem = await end(request, response).catch((error: unknown) => {
       const known = problemOf(error)

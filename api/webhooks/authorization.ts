@@ -6,6 +6,7 @@ import { findAuthorization, takeAuthorization, type Authorization } from '#share
 import { takeIdentifier } from '#shared/store/registrations.ts'
 import type { EventRow, Installation } from '#shared/models/tables.ts'
 import { isRecord } from '#shared/models/payload.ts'
+import { readCookie } from '../read-cookie.ts'
 import { deliver, findEnabled, type Hold } from './deliver.ts'
 import { page } from './page.ts'
 import { toWebhookReply, type WebhookReply } from './reply.ts'
@@ -91,10 +92,8 @@ export async function answerAuthorization(context: Context, request: Request, ho
 
 /** Whether the authorization of an installation began in the browser that sends a request. */
 async function hasBegun({ config }: Context, request: Request, webhookId: string): Promise<boolean> {
-  const cookies = (request.headers.cookie ?? '').split(';').map((cookie) => cookie.trim())
-  const own = cookies.find((cookie) => cookie.startsWith(`${cookieOf(webhookId)}=`))
-  if (own === undefined) return false
-  const key = own.slice(own.indexOf('=') + 1)
+  const key = readCookie(request, cookieOf(webhookId))
+  if (key === undefined) return false
   for (const secret of validSecrets(config.secret)) {
     const verified = await jwtVerify(key, authorizationKey(secret), { algorithms: ['HS256'] }).catch(() => undefined)
     if (verified) return verified.payload.sub === webhookId

@@ -1,9 +1,7 @@
-import { createWriteStream, existsSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
-import { pipeline } from 'node:stream/promises'
 import type { AnswerOf } from '#shared/openapi/answer-of.ts'
 import type { Connection, Query } from '../connection.ts'
 import { failed, Failure } from '../failure.ts'
+import { assertNewFile, writeContent } from '../write-content.ts'
 
 type AuditRecord = AnswerOf<'getAuditRecords'>['records'][number]
 
@@ -21,6 +19,7 @@ export interface AuditFilter {
  * @throws Failure when the file exists, or the platform refuses
  */
 export async function exportAudit(connection: Connection, filter: AuditFilter, path: string): Promise<number> {
+  assertNewFile(path)
   let count = 0
   async function* lines(): AsyncGenerator<string> {
     for await (const record of recordsOf(connection, filter)) {
@@ -28,18 +27,10 @@ export async function exportAudit(connection: Connection, filter: AuditFilter, p
       yield `${JSON.stringify(record)}\n`
     }
   }
-  if (path === '-') {
-    await pipeline(lines, process.stdout, { end: false })
-    return count
-  }
-  if (existsSync(path)) throw failed(`${path} exists: name a new file`)
-  const draft = `${path}.${process.pid}.part`
   try {
-    await pipeline(lines, createWriteStream(draft, { flags: 'wx', mode: 0o600 }))
-    await rename(draft, path)
+    await writeContent(lines(), path, { isPrivate: true })
   } catch (cause) {
-    await rm(draft, { force: true })
-    if (cause instanceof Failure) throw cause
+    if (path === '-' || cause instanceof Failure) throw cause
     throw failed(`Writing ${path} failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   }
   return count

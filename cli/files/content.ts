@@ -1,9 +1,8 @@
-import { createWriteStream } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { failed, misused, unreachable } from '../failure.ts'
+import { writeContent } from '../write-content.ts'
 
 /** The content of an upload. */
 export interface Content extends AsyncDisposable {
@@ -56,13 +55,10 @@ export async function saveContent(
   const response = await reach(url, {})
   if (!response.ok || !response.body) throw await refusal(response)
   const content = Readable.fromWeb(response.body)
-  if (path === '-') return pipeline(content, process.stdout, { end: false })
-  const draft = `${path}.${process.pid}.part`
+  if (path === '-') return writeContent(content, path)
   try {
-    await pipeline(content, createWriteStream(draft, { flags: 'wx' }))
-    await rename(draft, path)
+    await writeContent(content, path)
   } catch (cause) {
-    await rm(draft, { force: true })
     throw failed(`Downloading ${key} to ${path} failed: ${wordsOf(cause)}`, { cause })
   }
 }

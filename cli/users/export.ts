@@ -1,9 +1,6 @@
-import { createWriteStream, existsSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import type { Connection } from '../connection.ts'
-import { failed, misused, unreachable } from '../failure.ts'
+import { failed, unreachable } from '../failure.ts'
+import { assertNewFile, writeContent } from '../write-content.ts'
 
 /**
  * Writes the rows of a person, a line of JSON each, to a new file or, for `-`, to standard output. An interrupted export
@@ -17,7 +14,7 @@ export async function exportPerson(
   body: Record<string, unknown>,
   path: string,
 ): Promise<number> {
-  if (path !== '-' && existsSync(path)) throw misused(`${path} exists already: choose another path`)
+  assertNewFile(path)
   const headers = {
     authorization: `Bearer ${token}`,
     'x-workspace-id': workspaceId,
@@ -42,16 +39,9 @@ export async function exportPerson(
     }
     if (rowsOf(end) === undefined) throw new Error('the last line is missing')
   }
-  const content = Readable.fromWeb(response.body)
-  const draft = `${path}.${process.pid}.part`
   try {
-    if (path === '-') await pipeline(content, pass, process.stdout, { end: false })
-    else {
-      await pipeline(content, pass, createWriteStream(draft, { flags: 'wx', mode: 0o600 }))
-      await rename(draft, path)
-    }
+    await writeContent(pass(response.body), path, { isPrivate: true })
   } catch (cause) {
-    if (path !== '-') await rm(draft, { force: true })
     throw failed(`The export is incomplete: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   }
   return rowsOf(end)!

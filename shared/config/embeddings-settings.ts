@@ -1,4 +1,5 @@
 import type { Infer } from '../schema.ts'
+import { incomplete } from './together.ts'
 
 /** An OpenAI-compatible endpoint that makes vectors of texts. */
 export interface EmbeddingsSettings {
@@ -49,9 +50,5 @@ export function readEmbeddings(given: Given): { embeddings?: EmbeddingsSettings 
 
 /** One sentence for each of the settings that has no effect without another one. */
 export function embeddingsContradictions(given: Given): string[] {
-  if (given.EMBEDDINGS_URL !== undefined && given.EMBEDDINGS_MODEL === undefined)
-    return ['EMBEDDINGS_URL is set without EMBEDDINGS_MODEL: set both, or none']
-  if (given.EMBEDDINGS_MODEL !== undefined && given.EMBEDDINGS_URL === undefined)
-    return ['EMBEDDINGS_MODEL is set without EMBEDDINGS_URL: set both, or none']
-  return []
+  return incomplete(given, ['EMBEDDINGS_URL', 'EMBEDDINGS_MODEL'])
 }

@@ -1,4 +1,5 @@
 import type { Infer } from '../schema.ts'
+import { incomplete } from './together.ts'
 
 /** The stores of file contents. */
 export const storeNames = ['postgres', 's3'] as const
@@ -53,9 +54,5 @@ export function storeOfNewContents(given: Given): StoreName {
 export function s3Contradictions(given: Given): string[] {
   if (given.FILE_STORE === 's3' && given.S3_BUCKET === undefined)
     return ['FILE_STORE is s3 without S3_BUCKET: set both']
-  const names = ['S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const
-  const missing = names.filter((name) => given[name] === undefined)
-  if (missing.length === 0 || missing.length === names.length) return []
-  const present = names.filter((name) => !missing.includes(name))
-  return [`${present.join(' and ')} is set without ${missing.join(' and ')}: set all three, or none`]
+  return incomplete(given, ['S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'])
 }

@@ -1,4 +1,5 @@
 import type { Infer } from '../schema.ts'
+import { incomplete } from './together.ts'
 
 /** The roles of members that claims may give. */
 const roles = ['agent', 'viewer', 'developer', 'administrator', 'owner'] as const
@@ -84,11 +85,7 @@ export function readSignIn(given: Given): { signIn?: SignInSettings } {
 
 /** One sentence when settings that belong together are incomplete. */
 export function signInContradictions(given: Given): string[] {
-  const names = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'] as const
-  const missing = names.filter((name) => given[name] === undefined)
-  if (missing.length === 0 || missing.length === names.length) return []
-  const present = names.filter((name) => !missing.includes(name))
-  return [`${present.join(' and ')} is set without ${missing.join(' and ')}: set all three, or none`]
+  return incomplete(given, ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'])
 }
 
 function rolesOf(list: string): RoleOfClaim[] {

@@ -69,7 +69,7 @@ export function toSubject({
   return { userIds, externalId, tag, emails, phones, texts }
 }
 
-/** What a data request has found and erased, and how far it is. */
+/** The progress of a data request: rows that it has found and erased, and its stage. */
 export const dataRequest = closedObject(
   {
     id: { type: 'string' },

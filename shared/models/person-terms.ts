@@ -13,7 +13,7 @@ export interface Subject {
 
 /** Regular expressions of PostgreSQL, compared without regard to case. Null: there is nothing to look for. */
 export interface PersonTerms {
-  /** What a text must contain. It rules out most texts at little cost. */
+  /** A text that names the person matches it. It rules out most others at little cost. */
   loose: string
   /** The same, but not within a longer word, address or number; for texts in which `escapes` are spaces. */
   strict: string

@@ -127,7 +127,7 @@ export function ownConversations(db: Database, { id, bot_id: botId }: PersonId, 
 /** A user that is deleted, and what the caller does after the commit. */
 export interface ErasedUser {
   wasThere: boolean
-  /** Whose streams end. */
+  /** The conversations whose streams end. */
   conversationIds: string[]
   /** The contents of its files. */
   objectIds: string[]

@@ -132,7 +132,7 @@ test('audit records are exported page by page, to a new file or to standard outp
   const newest = await isobot.run([...command, '--since', since])
   expect(recordsIn(newest.stdout)).toEqual(records.filter(({ recordedAt }) => recordedAt >= since))
   // An existing file stays as it is, and a refused export leaves none.
-  expect(await isobot.run([...command, '-o', path])).toMatchObject({ code: 1, stdout: '' })
+  expect(await isobot.run([...command, '-o', path])).toMatchObject({ code: 2, stdout: '' })
   expect(await readFile(path, 'utf8')).toBe(text)
   const refused = join(isobot.folder, 'refused.ndjson')
   const environment = { ISOBOT_TOKEN: 'none' }

@@ -30,7 +30,7 @@ export async function openConsole(parts: AsyncDisposableStack, expected = /^$/):
   page.setDefaultTimeout(patience.timeout)
   const complaints: string[] = []
   page.on('console', (line) => {
-    if (line.type() === 'error' && !expected.test(line.text())) complaints.push(line.text())
+    if (line.type() === 'error' && !expected.test(line.text())) complaints.push(`${line.text()} ${line.location().url}`)
   })
   page.on('pageerror', (error) => complaints.push(String(error)))
   return { platform, browser, page, complaints }

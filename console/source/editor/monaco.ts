@@ -54,6 +54,9 @@ monaco.editor.defineTheme('isobot-dark', {
   colors: {
     'editor.background': '#141a18',
     'editorLineNumber.foreground': '#8b9993',
+    // Pale enough for the contrast of the text on it.
+    'diffEditor.insertedLineBackground': '#9bb9551a',
+    'diffEditor.insertedTextBackground': '#9ccc2c0d',
     'diffEditor.removedTextBackground': '#ff000026',
     'editor.lineHighlightBackground': '#1a2220',
     'editor.lineHighlightBorder': '#00000000',

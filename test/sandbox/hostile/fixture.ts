@@ -33,8 +33,8 @@ const workerEnvironment = {
 const pauseMilliseconds = 100
 
 /**
- * What the worker and its sandbox processes may hold when nothing hostile runs any more. A worker holds about 180 MB
- * when it starts, and 300 to 310 once it has been busy: V8 keeps pages that it may need again.
+ * The worker and its sandbox processes hold no more when nothing hostile runs any more. A worker holds about 180 MB when
+ * it starts, and 300 to 310 once it has been busy: V8 keeps pages that it may need again.
  */
 const workerMegabytes = 400
 const sandboxMegabytes = 350
