@@ -296,9 +296,10 @@ test('by keyboard alone, a member writes a canned reply, finds it with a slash, 
   await expect.poll(() => replies(platform, conversationId), patience).toEqual([text])
 })
 
-// The complaints of an attempt that fails, and is repeated, belong to its failure.
+// The complaints of an attempt that fails, and is repeated, belong to its failure: they are printed with it.
 afterEach(({ task }) => {
-  if (task.result?.state === 'fail' && !task.name.startsWith('after all that')) complaints.length = 0
+  if (task.result?.state !== 'fail' || task.name.startsWith('after all that')) return
+  for (const complaint of complaints.splice(0)) process.stderr.write(`${task.name}: ${complaint}\n`)
 })
 
 test('after all that, the browser has nothing to complain about', () => {

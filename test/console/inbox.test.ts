@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createChatUser } from '../support/chat-client.ts'
 import { listen } from '../support/event-stream.ts'
 import { createMember } from '../support/members.ts'
@@ -69,6 +69,11 @@ async function handAllBack(): Promise<void> {
   await page.goto(`${platform.url}/console`)
   await page.getByText('No conversation waits for a person.').waitFor()
 }
+
+// An attempt that fails leaves nothing to the next one.
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') await handAllBack()
+})
 
 test('an agent finds the conversations of all bots that wait, the longest first, and answers one beside the list', async () => {
   await page.getByText('No conversation waits for a person.').waitFor()

@@ -11,7 +11,7 @@ interface Console {
   platform: Platform
   browser: Browser
   page: Page
-  /** What the browser has to complain about, the breaches of the page's policy among it. */
+  /** Errors in the browser's console, each with its address, the breaches of the page's policy among them. */
   complaints: string[]
 }
 

@@ -27,8 +27,8 @@ export function termsOf({ subject }: ErasureRun, ids: string[]): PersonTerms | n
 }
 
 /** Stores how far the request is. */
-export function advance({ context, request }: ErasureRun, progress: RequestProgress): Promise<DataRequestRow> {
-  return context.db.transaction((transaction) => advanceDataRequest(transaction, request, progress))
+export function advance(run: ErasureRun, progress: RequestProgress): Promise<DataRequestRow> {
+  return inTransaction(run, async () => progress)
 }
 
 /** Performs one step in one transaction, which also stores how far the request is. */
