@@ -72,6 +72,9 @@ const focused = () =>
     `document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent.trim()`,
   )
 
+/** Waits until a field has the focus. The button that shows it has the same name. */
+const fieldWithFocus = (name: string) => page.getByRole('textbox', { name }).and(page.locator(':focus')).waitFor()
+
 /** Presses Tab until an element has the focus. */
 async function tabTo(name: string): Promise<void> {
   for (let presses = 0; presses < 60 && (await focused()) !== name; presses++) await page.keyboard.press('Tab')
@@ -87,7 +90,7 @@ test('by keyboard alone, a member takes a conversation over, answers in lines, a
   await tabTo('Take over')
   await page.keyboard.press('Enter')
   await state().getByText('You answer').waitFor()
-  await expect.poll(focused, patience).toBe('Reply')
+  await fieldWithFocus('Reply')
   await page.keyboard.type('Hello Ada')
   await page.keyboard.press('Shift+Enter')
   await page.keyboard.type('I am a person')
@@ -203,10 +206,10 @@ test('notes stand apart from messages, for members only; whoever wrote one delet
   await note.press('Enter')
   await notes.getByText('She has called, too').waitFor()
   await button('Take over').click()
-  await expect.poll(focused, patience).toBe('Reply')
+  await fieldWithFocus('Reply')
   await reply().fill('I am here')
   await button('Note').click()
-  await expect.poll(focused, patience).toBe('Note')
+  await fieldWithFocus('Note')
   await page.keyboard.type('A second one')
   await page.keyboard.press('Enter')
   await notes.getByText('A second one').waitFor()
@@ -234,7 +237,7 @@ test('notes stand apart from messages, for members only; whoever wrote one delet
   await log().getByText('Handed back: the bot answers').waitFor()
   await expect.poll(() => notes.allTextContents(), patience).toHaveLength(2)
   await button('Take over').click()
-  await expect.poll(focused, patience).toBe('Reply')
+  await fieldWithFocus('Reply')
   await expect.poll(() => notes.allTextContents(), patience).toHaveLength(2)
   expect(await log().getByText('Handed over to people: A broken parcel').count()).toBe(1)
 })
@@ -275,7 +278,7 @@ test('by keyboard alone, a member writes a canned reply, finds it with a slash, 
 
   const { conversationId } = await open()
   await button('Take over').click()
-  await expect.poll(focused, patience).toBe('Reply')
+  await fieldWithFocus('Reply')
   const options = page.getByRole('listbox', { name: 'Canned replies' }).getByRole('option')
   await page.keyboard.type('Hello Ada. /')
   await expect.poll(() => options.allTextContents(), patience).toHaveLength(2)

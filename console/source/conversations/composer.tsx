@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Handover } from '../api/types.ts'
 import { Segmented } from '../parts/choice.tsx'
 import { Icon } from '../parts/icons.tsx'
@@ -29,12 +29,17 @@ export function Composer(props: ComposerProps): JSX.Element {
   const [chosen, setChosen] = useState<Kind>('reply')
   const kind = mayReply ? chosen : 'note'
   const [isOpen, setIsOpen] = useState(mayReply || draftOf(props.conversationId, 'note').text !== '')
+  const [hasChosen, setHasChosen] = useState(false)
   const element = useRef<HTMLDivElement>(null)
   const choose = (next: Kind) => {
     setChosen(next)
     setIsOpen(true)
-    requestAnimationFrame(() => element.current?.querySelector('textarea')?.focus())
+    setHasChosen(true)
+    // A field of the other kind takes the focus when it appears.
+    element.current?.querySelector('textarea')?.focus()
   }
+  // On a device without a keyboard, the focus would open one over the messages.
+  const takesFocus = hasChosen || (mayReply && !matchMedia('(pointer: coarse)').matches)
   if (!isOpen) {
     return (
       <div class="compose" ref={element}>
@@ -55,7 +60,7 @@ export function Composer(props: ComposerProps): JSX.Element {
         )}
         {kind === 'note' && <span class="quiet">Only members see notes.</span>}
       </div>
-      <Field key={kind} {...props} kind={kind} takesFocus={mayReply} />
+      <Field key={kind} {...props} kind={kind} takesFocus={takesFocus} />
     </div>
   )
 }
@@ -66,9 +71,9 @@ function Field({ botId, conversationId, handover, kind, takesFocus, onSent }: Co
   const [problem, setProblem] = useState('')
   const isSending = useRef(false)
   const field = useRef<HTMLTextAreaElement>(null)
-  useEffect(() => {
-    // On a device without a keyboard, the focus would open one over the messages.
-    if (takesFocus && !matchMedia('(pointer: coarse)').matches) field.current?.focus()
+  // Before the next key, which belongs to the field.
+  useLayoutEffect(() => {
+    if (takesFocus) field.current?.focus()
   }, [])
   const keep = (next: Draft) => {
     keepDraft(conversationId, kind, next)

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
 
 /** How often this page has recorded what the member has read: lists count anew what is unread when it changes. */
@@ -11,7 +11,8 @@ export const timesRead = signal(0)
  * @param handoverId the handover in progress, if any
  */
 export function useMarkRead(botId: string, handoverId: string | undefined, newestId: string | undefined): void {
-  useEffect(() => {
+  // As the message appears: a member may turn to another tab before the next frame.
+  useLayoutEffect(() => {
     if (handoverId === undefined || newestId === undefined) return
     const look = () => {
       if (document.hidden) return

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Failure } from '../api/ask.ts'
 import { About } from '../conversations/about.tsx'
 import { TranscriptPanel } from '../conversations/transcript-panel.tsx'
@@ -36,7 +36,8 @@ export function InboxConversation({ botId, id, back, pendingKey, onKeyDone }: In
   useEffect(() => {
     if (isLoaded && !pane.current?.contains(document.activeElement)) pane.current?.focus()
   }, [isLoaded])
-  useEffect(() => {
+  // Before the next key, which may belong to the field that this one opens.
+  useLayoutEffect(() => {
     if (!isLoaded || pendingKey === undefined) return
     const target = pane.current?.querySelector<HTMLElement>(`[aria-keyshortcuts="${pendingKey}"]:not(:disabled)`)
     target?.focus()
