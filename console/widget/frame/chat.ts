@@ -1,9 +1,10 @@
 import { effect, signal } from '@preact/signals'
-import { ChatError } from '../../../shared/chat-client/chat-error.ts'
 import type { Appearance } from '../../../shared/models/webchat-appearance.ts'
 import type { Hello, ToFrame, ToPage } from '../protocol.ts'
 import { request, type Ask } from './api.ts'
+import { openComposing } from './composing.ts'
 import { openConnection, type ConnectionState, type Identity } from './connection.ts'
+import { openConversationList } from './conversation-list.ts'
 import { openPageCalls } from './page-calls.ts'
 import { openProfile } from './profile.ts'
 import { openReceiver } from './receive.ts'
@@ -13,7 +14,7 @@ import { openTyping } from './typing.ts'
 import { openUnread } from './unread.ts'
 import { openUploads } from './upload.ts'
 import { openVisitor } from './visitor.ts'
-import type { Conversation, Payload, StreamFrame, User } from './types.ts'
+import type { Payload, StreamFrame, User } from './types.ts'
 
 /** The chat of one visitor in one document: what is shown, and what the visitor and the page can do. */
 export type Chat = ReturnType<typeof openChat>
@@ -32,9 +33,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
   const appearance = signal<Appearance>({ ...configured, ...hello.appearance })
   const isOpen = signal(hello.isOpen)
   const connection = signal<ConnectionState>('idle')
-  const isTyping = signal(false)
   const user = signal<User | undefined>(hello.sample && { id: 'visitor' })
-  const conversations = signal<Conversation[] | undefined>(undefined)
   const visitor = openVisitor(storage, hello.user.userKey)
   const current = signal(hello.conversationId ?? visitor.get('conversation'))
   /** The conversation that the present stream asked for. */
@@ -58,6 +57,8 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     onSent: (message) => emit('messageSent', message),
   })
   const { messages, people, outbox } = transcript
+  const composing = openComposing((isTyping) => emit('isTyping', { isTyping }))
+  const conversations = openConversationList(visitor, ask)
   const profile = openProfile(
     hello.user,
     visitor,
@@ -76,7 +77,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     lock: `isobot-webchat-${webhookId}-enter`,
     isNew: () => visitor.key() === undefined || (current.value === undefined && !wantsNew),
     identity,
-    receive: openReceiver({ transcript, user, appearance, isTyping, initialized, post }),
+    receive: openReceiver({ transcript, user, appearance, composing, initialized, post }),
     onState: (state) => (connection.value = state),
     renewKey,
   })
@@ -86,12 +87,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     // Another tab may have begun a conversation since.
     if (!wantsNew) current.value ??= visitor.get('conversation')
     if (visitor.id() !== undefined && current.value === undefined && !wantsNew) {
-      const listed = await ask<{ conversations: Conversation[] }>('GET', 'conversations').catch((error: unknown) => {
-        // The visitor has not been here before.
-        if (error instanceof ChatError && error.status === 404) return undefined
-        throw error
-      })
-      current.value = listed?.conversations[0]?.id
+      current.value = await conversations.newest()
     }
     requested = current.value
     return { key: visitor.key(), conversationId: requested }
@@ -146,8 +142,8 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     current.value = visitor.get('conversation')
     unread.restart()
     transcript.clear()
-    isTyping.value = false
-    conversations.value = undefined
+    composing.stop()
+    conversations.clear()
   }
 
   function enter(): void {
@@ -158,7 +154,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     current.value = id
     wantsNew = id === undefined
     transcript.clear()
-    isTyping.value = false
+    composing.stop()
     reconnect()
   }
 
@@ -215,9 +211,9 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     connection,
     messages,
     unsent: transcript.unsent,
-    isTyping,
+    composing: composing.author,
     user,
-    conversations,
+    conversations: conversations.shown,
     people,
     past: transcript.past,
     outbox,
@@ -233,11 +229,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     openConversation,
     currentId: () => current.value,
     hide: () => post({ type: 'visibility', visibility: 'hide' }),
-    async listConversations(): Promise<void> {
-      if (visitor.key() === undefined) return void (conversations.value = [])
-      const { conversations: listed } = await ask<{ conversations: Conversation[] }>('GET', 'conversations')
-      conversations.value = listed.filter(({ lastMessage }) => lastMessage !== undefined)
-    },
+    listConversations: conversations.read,
     /** Carries out what the page asks for. */
     take(message: ToFrame): void {
       if (message.type === 'call') void call(message)

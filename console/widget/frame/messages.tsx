@@ -1,5 +1,6 @@
 import { Fragment, type JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Author } from './composing.ts'
 import { isBeingWritten, keyOf, sentIdOf, type Shown } from './history.ts'
 import { Icon } from './icons.tsx'
 import { safeSource } from './links.ts'
@@ -15,7 +16,7 @@ const nearPixels = 80
 /** The messages of the conversation, those on their way, and whether the bot is writing. */
 export function Messages(): JSX.Element {
   const { chat, text } = useView()
-  const { appearance, messages, user, unsent, isTyping, connection } = chat
+  const { appearance, messages, user, unsent, composing, connection } = chat
   const log = useRef<HTMLDivElement>(null)
   const [isAtEnd, setIsAtEnd] = useState(true)
   const shown = messages.value
@@ -26,6 +27,8 @@ export function Messages(): JSX.Element {
   )
   const lastOwn = waiting.length > 0 ? shown.length : shown.findLastIndex(({ userId }) => userId === user.value?.id)
   const botName = appearance.value.botName ?? text('title')
+
+  const authorOf = ({ userId }: Author) => (userId === undefined ? undefined : chat.people.find(userId)?.name)
 
   const position = useRef(0)
   const follow = () => {
@@ -103,9 +106,9 @@ export function Messages(): JSX.Element {
         {waiting.map((message) => (
           <Waiting key={message.id} message={message} />
         ))}
-        {isTyping.value && (
+        {composing.value && (
           <p class="typing quiet">
-            {botName} {text('typing')}
+            <bdi>{authorOf(composing.value) ?? botName}</bdi> {text('typing')}
             <span class="dots" aria-hidden="true">
               <i />
               <i />

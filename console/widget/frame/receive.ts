@@ -1,30 +1,28 @@
 import type { ReadonlySignal, Signal } from '@preact/signals'
 import type { Appearance } from '../../../shared/models/webchat-appearance.ts'
 import type { ToPage } from '../protocol.ts'
+import type { Composing } from './composing.ts'
 import { playTone } from './sound.ts'
 import type { Transcript } from './transcript.ts'
 import type { Message, StreamFrame, User } from './types.ts'
-
-const typingMilliseconds = 5000
 
 interface Parts {
   transcript: Transcript
   user: ReadonlySignal<User | undefined>
   appearance: Signal<Appearance>
-  isTyping: Signal<boolean>
+  composing: Composing
   initialized: (frame: Extract<StreamFrame, { type: 'init' }>['data']) => void
   post: (message: ToPage) => void
 }
 
 /** Carries out each frame of a stream, and passes on to the page what is its concern. */
-export function openReceiver({ transcript, user, appearance, isTyping, initialized, post }: Parts) {
+export function openReceiver({ transcript, user, appearance, composing, initialized, post }: Parts) {
   const emit = (name: string, data: unknown) => post({ type: 'event', name, data })
-  let typingTimer: ReturnType<typeof setTimeout> | undefined
 
   function received(message: Message): void {
     const isFirst = transcript.receive(message)
     if (message.userId !== user.value?.id) {
-      isTyping.value = false
+      composing.stop()
       if (isFirst && appearance.value.soundEnabled) playTone()
     }
     if (message.id.startsWith('msg_')) emit('message', message)
@@ -46,13 +44,9 @@ export function openReceiver({ transcript, user, appearance, isTyping, initializ
       case 'handover_changed':
         return transcript.people.update(frame.data.handover)
       case 'typing_started':
-        isTyping.value = true
-        clearTimeout(typingTimer)
-        typingTimer = setTimeout(() => (isTyping.value = false), frame.data.timeout ?? typingMilliseconds)
-        return emit('isTyping', { isTyping: true })
+        return composing.start(frame.data, frame.data.timeout)
       case 'typing_stopped':
-        isTyping.value = false
-        return emit('isTyping', { isTyping: false })
+        return composing.stop(frame.data)
       case 'webchat_visibility':
         emit('webchatVisibility', frame.data)
         return post({ type: 'visibility', visibility: frame.data.visibility })

@@ -58,8 +58,8 @@ export type StreamFrame =
   | { type: 'participant_added'; data: { participant: Participant } }
   | { type: 'participant_removed'; data: { participantId: string } }
   | { type: 'handover_changed'; data: { handover: Handover } }
-  | { type: 'typing_started'; data: { timeout?: number } }
-  | { type: 'typing_stopped'; data: object }
+  | { type: 'typing_started'; data: { userId?: string; timeout?: number } }
+  | { type: 'typing_stopped'; data: { userId?: string } }
   | { type: 'webchat_visibility'; data: { visibility: 'show' | 'hide' | 'toggle' } }
   | { type: 'webchat_config'; data: { config: Record<string, unknown> } }
   | { type: 'custom'; data: { event: unknown } }
