@@ -8,9 +8,9 @@ import { addDevCommand } from './commands/dev.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addEventsCommand } from './commands/events.ts'
 import { addFilesCommand } from './commands/files.ts'
-import { addHandoversCommand } from './commands/handovers.ts'
 import { addIntegrationsCommand } from './commands/integrations.ts'
 import { addHubCommand } from './commands/hub.ts'
+import { addInboxCommand } from './commands/inbox.ts'
 import { addImportCommand } from './commands/import.ts'
 import { addInitCommand } from './commands/init.ts'
 import { addLoginCommand } from './commands/login.ts'
@@ -48,7 +48,7 @@ const commands = [
   addLogsCommand,
   addEventsCommand,
   addConversationsCommand,
-  addHandoversCommand,
+  addInboxCommand,
   addUsersCommand,
   addIntegrationsCommand,
   addSecretsCommand,

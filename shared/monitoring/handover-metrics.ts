@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts'
+import { countAllPresent } from '../store/presences.ts'
 import { readOpenHandovers } from '../store/stored-totals.ts'
 
-/** Adds the gauges of handovers. All processes report the same values. */
+/** Adds the gauges of handovers and of the members who answer. All processes report the same values. */
 export function exposeHandoverMetrics({ db, metrics: { gauge } }: Pick<Context, 'db' | 'metrics'>): void {
   gauge({
     name: 'handovers_in_progress',
@@ -19,5 +20,17 @@ export function exposeHandoverMetrics({ db, metrics: { gauge } }: Pick<Context, 
     name: 'oldest_pending_handover_seconds',
     help: 'Age of the oldest handover that no member has taken',
     read: async () => [[{}, (await readOpenHandovers(db)).oldestPendingSeconds]],
+  })
+  gauge({
+    name: 'members_present',
+    help: 'Members whose inbox is open, of all workspaces',
+    labels: ['status'],
+    read: async () => {
+      const { online, away } = await countAllPresent(db)
+      return [
+        [{ status: 'online' }, online],
+        [{ status: 'away' }, away],
+      ]
+    },
   })
 }

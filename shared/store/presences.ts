@@ -84,14 +84,30 @@ export async function listPresences(db: Database, workspaceId: string): Promise<
   )
 }
 
+export interface PresentCounts {
+  online: number
+  away: number
+}
+
+const countStatuses = `select count(*) filter (where not is_away)::integer as online,
+  count(*) filter (where is_away)::integer as away
+  from member_presences join members using (workspace_id, account_id)`
+const isPresent = 'present_until > clock_timestamp() and accepted_at is not null and role = any(:roles)'
+
 /** How many members who may answer for a bot are online, and away. */
-export async function countPresent(db: Database, botId: string): Promise<{ online: number; away: number }> {
-  const [row] = await query<{ online: number; away: number }>(
+export async function countPresent(db: Database, botId: string): Promise<PresentCounts> {
+  const [row] = await query<PresentCounts>(
     db,
-    `select count(*) filter (where not is_away)::integer as online, count(*) filter (where is_away)::integer as away
-     from bots join member_presences using (workspace_id) join members using (workspace_id, account_id)
-     where bots.id = :botId and present_until > clock_timestamp() and accepted_at is not null and role = any(:roles)`,
+    `${countStatuses} join bots using (workspace_id) where bots.id = :botId and ${isPresent}`,
     { botId, roles: rolesIncluding('agent') },
   )
+  return row!
+}
+
+/** How many members are online, and away, in all workspaces together. */
+export async function countAllPresent(db: Database): Promise<PresentCounts> {
+  const [row] = await query<PresentCounts>(db, `${countStatuses} where ${isPresent}`, {
+    roles: rolesIncluding('agent'),
+  })
   return row!
 }

@@ -23,6 +23,10 @@ export interface Metrics {
   /** Calls of the platform by bot code. */
   hostCalls: Histogram<'operation' | 'status'>
   outboundRequests: Counter<'outcome'>
+  /** Requests to webhooks of chats and inboxes, by outcome: `accepted` or `failed`, after which they are repeated. */
+  webhookRequests: Counter<'webhook' | 'outcome'>
+  /** What webhooks did not accept in any attempt. */
+  webhookDrops: Counter<'webhook'>
   jobs: Counter<'job' | 'outcome'>
   /** Contents that were sent to upload addresses: `stored`, `refused` or `failed`. */
   uploads: Counter<'outcome'>
@@ -104,6 +108,11 @@ export function openMetrics(isRead: boolean): Metrics {
       'status',
     ]),
     outboundRequests: counter('outbound_requests_total', 'Outbound requests of bot code, by outcome', ['outcome']),
+    webhookRequests: counter('webhook_requests_total', 'Requests to webhooks, by webhook (chat or inbox) and outcome', [
+      'webhook',
+      'outcome',
+    ]),
+    webhookDrops: counter('webhook_drops_total', 'What webhooks did not accept in any attempt', ['webhook']),
     jobs: counter('jobs_total', 'Jobs taken from the queue, by outcome', ['job', 'outcome']),
     uploads: counter('file_uploads_total', 'Uploads of contents, by outcome', ['outcome']),
     uploadBytes: counter('file_upload_bytes_total', 'Bytes of the contents that were stored'),

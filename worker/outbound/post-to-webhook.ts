@@ -9,7 +9,11 @@ export const webhookAttempts = 10
 /** The wait after the first failure; each further one is twice the one before. */
 export const webhookBackOff = (failures: number) => 1000 * 2 ** failures
 
+export type WebhookKind = 'chat' | 'inbox'
+
 export interface WebhookAddress {
+  /** Whose webhook it is, for the metrics. */
+  kind: WebhookKind
   /** The bot or the workspace on whose behalf it is called. */
   tenant: string
   url: string
@@ -23,6 +27,17 @@ export interface WebhookAddress {
  * @returns the reason why the receiver did not accept it; undefined when it did
  */
 export async function postToWebhook(
+  worker: WorkerContext,
+  address: WebhookAddress,
+  body: object,
+): Promise<string | undefined> {
+  const problem = await post(worker, address, body)
+  const outcome = problem === undefined ? 'accepted' : 'failed'
+  worker.metrics.webhookRequests.inc({ webhook: address.kind, outcome })
+  return problem
+}
+
+async function post(
   { outbound, log }: WorkerContext,
   { tenant, url, secret }: WebhookAddress,
   body: object,

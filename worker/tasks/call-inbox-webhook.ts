@@ -23,7 +23,11 @@ export async function callInboxWebhook(worker: WorkerContext, workspaceId: strin
     const news = webhook && (await nextNews(db, workspaceId))
     if (!news) break
     const { url, secret, failures } = webhook
-    const problem = await postToWebhook(worker, { tenant: workspaceId, url, secret }, await describe(worker, news))
+    const problem = await postToWebhook(
+      worker,
+      { kind: 'inbox', tenant: workspaceId, url, secret },
+      await describe(worker, news),
+    )
     if (problem && failures + 1 < webhookAttempts) {
       return postponeNews(db, { workspaceId, milliseconds: webhookBackOff(failures), isFailure: true })
     }
@@ -48,7 +52,8 @@ async function describe({ db }: WorkerContext, news: News): Promise<object> {
   }
 }
 
-async function abandon({ db }: WorkerContext, news: News, problem: string): Promise<void> {
+async function abandon({ db, metrics }: WorkerContext, news: News, problem: string): Promise<void> {
+  metrics.webhookDrops.inc({ webhook: 'inbox' })
   await insertLog(db, {
     botId: news.bot_id,
     level: 'error',

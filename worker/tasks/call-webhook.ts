@@ -53,15 +53,16 @@ function toWebhook(installation: Installation): WebhookAddress | undefined {
   if (!webhookUrl) return undefined
   const url = new URL(webhookUrl)
   if (!url.pathname.endsWith('/')) url.pathname += '/'
-  return { tenant: installation.bot_id, url: url.href, secret: webhookSecret }
+  return { kind: 'chat', tenant: installation.bot_id, url: url.href, secret: webhookSecret }
 }
 
 async function abandon(
-  { db }: WorkerContext,
+  { db, metrics }: WorkerContext,
   cursor: WebhookCursor,
   { signal }: ReadEntry,
   problem: string,
 ): Promise<void> {
+  metrics.webhookDrops.inc({ webhook: 'chat' })
   await insertLog(db, {
     botId: cursor.bot_id,
     conversationId: cursor.conversation_id,

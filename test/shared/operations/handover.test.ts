@@ -391,16 +391,40 @@ test('lists are filtered by status, text, member and time', async () => {
   expect(foreign.body.handovers).toEqual([])
 })
 
+async function readMetric(series: string): Promise<number> {
+  const text = await platform.context.metrics.registry.metrics()
+  const line = text.split('\n').find((each) => each.startsWith(`${series} `))
+  return Number(line?.slice(series.length))
+}
+
+test('metrics have the members whose inbox is open, those who are away apart, and none whose role was taken away', async () => {
+  const [eve, ada] = [
+    await createMember(platform, 'agent', platform.workspaceId),
+    await createMember(platform, 'agent'),
+  ]
+  const counts = async () => [
+    await readMetric('isobot_members_present{status="online"}'),
+    await readMetric('isobot_members_present{status="away"}'),
+  ]
+  const [online, away] = await counts()
+  await platform.ask('PUT', '/v1/admin/presence', {}, eve)
+  await platform.ask('PUT', '/v1/admin/presence', { away: true }, ada)
+  expect(await counts()).toEqual([online! + 1, away! + 1])
+  await platform.context
+    .db('members')
+    .where({ account_id: await accountOf(ada) })
+    .update({ role: 'viewer' })
+  expect(await counts()).toEqual([online! + 1, away])
+  await platform.ask('DELETE', '/v1/admin/presence', undefined, eve)
+  expect(await counts()).toEqual([online, away])
+})
+
 test('metrics have the handovers in progress, and the age of the oldest that no member has taken', async () => {
   const { botId, conversationId, asMember } = await open()
   const { context, ask } = platform
-  const read = async (series: string): Promise<number> => {
-    const line = (await context.metrics.registry.metrics()).split('\n').find((each) => each.startsWith(`${series} `))
-    return Number(line?.slice(series.length))
-  }
   const count = async () => [
-    await read('isobot_handovers_in_progress{status="pending"}'),
-    await read('isobot_handovers_in_progress{status="assigned"}'),
+    await readMetric('isobot_handovers_in_progress{status="pending"}'),
+    await readMetric('isobot_handovers_in_progress{status="assigned"}'),
   ]
   const [pending, assigned] = await count()
   await ask('POST', `/v1/chat/conversations/${conversationId}/handover`, {}, { 'x-bot-id': botId })
@@ -409,7 +433,7 @@ test('metrics have the handovers in progress, and the age of the oldest that no 
     .where({ bot_id: botId })
     .update({ created_at: new Date(Date.now() - 7_200_000) })
   expect(await count()).toEqual([pending! + 1, assigned])
-  expect(await read('isobot_oldest_pending_handover_seconds')).toBeGreaterThan(7000)
+  expect(await readMetric('isobot_oldest_pending_handover_seconds')).toBeGreaterThan(7000)
   const eve = await createMember(platform, 'agent', platform.workspaceId)
   const { id } = (await asMember(eve, 'POST', `/conversations/${conversationId}/handover`)).body.handover as Handover
   expect(await count()).toEqual([pending, assigned! + 1])

@@ -155,6 +155,9 @@ test('the webhook of an inbox is told of each change of a handover, in order, an
       waiting: 0,
       failures: 0,
     })
+  const metrics = await platform.context.metrics.registry.metrics()
+  expect(metrics).toContain('isobot_webhook_requests_total{webhook="inbox",outcome="accepted"} 5')
+  expect(metrics).toContain('isobot_webhook_requests_total{webhook="inbox",outcome="failed"} 2')
   expect((await platform.ask('DELETE', path)).status).toBe(200)
   await platform.ask('POST', `${here}/handover`, {})
   expect(await platform.context.db('inbox_news')).toEqual([])
@@ -188,6 +191,9 @@ test('a webhook at an address that is not public is never called, and the bot’
       expect.stringMatching(/^Delivering handover_created of .* failed after 10 attempts: .*127\.0\.0\.1/),
     )
   expect(receiver.received).toEqual([])
+  const metrics = await platform.context.metrics.registry.metrics()
+  expect(metrics).toContain('isobot_webhook_drops_total{webhook="chat"} 1')
+  expect(metrics).toContain('isobot_webhook_drops_total{webhook="inbox"} 1')
 })
 
 test('a chat without a webhook stores no deliveries', async () => {
