@@ -397,26 +397,27 @@ async function readMetric(series: string): Promise<number> {
   return Number(line?.slice(series.length))
 }
 
+const presentMembers = async () => [
+  await readMetric('isobot_members_present{status="online"}'),
+  await readMetric('isobot_members_present{status="away"}'),
+]
+
 test('metrics have the members whose inbox is open, those who are away apart, and none whose role was taken away', async () => {
   const [eve, ada] = [
     await createMember(platform, 'agent', platform.workspaceId),
     await createMember(platform, 'agent'),
   ]
-  const counts = async () => [
-    await readMetric('isobot_members_present{status="online"}'),
-    await readMetric('isobot_members_present{status="away"}'),
-  ]
-  const [online, away] = await counts()
+  const [online, away] = await presentMembers()
   await platform.ask('PUT', '/v1/admin/presence', {}, eve)
   await platform.ask('PUT', '/v1/admin/presence', { away: true }, ada)
-  expect(await counts()).toEqual([online! + 1, away! + 1])
+  expect(await presentMembers()).toEqual([online! + 1, away! + 1])
   await platform.context
     .db('members')
     .where({ account_id: await accountOf(ada) })
     .update({ role: 'viewer' })
-  expect(await counts()).toEqual([online! + 1, away])
+  expect(await presentMembers()).toEqual([online! + 1, away])
   await platform.ask('DELETE', '/v1/admin/presence', undefined, eve)
-  expect(await counts()).toEqual([online, away])
+  expect(await presentMembers()).toEqual([online, away])
 })
 
 test('metrics have the handovers in progress, and the age of the oldest that no member has taken', async () => {
