@@ -439,6 +439,11 @@ test('a lost connection is tried again within seconds of a visible page, at once
       )
     }
   }
+  const remind = async (text: string) => {
+    const { id: conversationId } = (await platform.context.db('conversations').where({ bot_id: id }).first('id'))!
+    const message = { conversationId, type: 'text', payload: { text }, userId: id, tags: {} }
+    await platform.ask('POST', '/v1/chat/messages', message, { 'x-bot-id': id })
+  }
   const returnOnline = () => page.frames()[1]!.evaluate(`void dispatchEvent(new Event('online'))`)
   const lost = chat.getByText('The connection is lost')
   await bubble(page).click()
@@ -446,6 +451,8 @@ test('a lost connection is tried again within seconds of a visible page, at once
 
   network.cut()
   await lost.waitFor()
+  await say(chat, 'from the dark')
+  await remind('meanwhile')
   await pass(90)
   expect(attempts.length).toBeGreaterThan(9)
   const gaps = attempts.slice(1).map((attempt, index) => attempt - attempts[index]!)
@@ -461,6 +468,13 @@ test('a lost connection is tried again within seconds of a visible page, at once
   await show('visible')
   await lost.waitFor({ state: 'hidden' })
   expect(attempts.length).toBe(before + 1)
+  await chat.getByText('You said from the dark').waitFor()
+  const words = await chat.locator('.message > p').allTextContents()
+  expect(words.filter((text) => /dark|meanwhile/.test(text)).toSorted()).toEqual([
+    'You said from the dark',
+    'from the dark',
+    'meanwhile',
+  ])
 
   // An attempt on a connection that is gone ends with no error.
   let isGone = true
@@ -544,6 +558,73 @@ test('a message whose answer is lost is sent again after 10 s, at once when the 
   await bubble(page).click()
   await chat.getByText('You said four').waitFor()
   expect(await chat.locator('.own').count()).toBe(4)
+  await page.context().close()
+})
+
+test('a message that the platform refuses stays with the reason, and is sent again or discarded', async () => {
+  const { page, chat } = await visit()
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  await page.evaluate(`botpress.sendMessage('x'.repeat(1_100_000))`)
+  const failed = chat.locator('.failed')
+  await failed.getByText('Not sent: ').waitFor()
+  await page.route(
+    '**/messages',
+    (route) => route.fulfill({ status: 403, json: { code: 403, type: 'Forbidden', message: 'not today' } }),
+    { times: 1 },
+  )
+  await say(chat, 'hello')
+  await chat.getByText('Not sent: not today').waitFor()
+  expect(await failed.count()).toBe(2)
+  expect(await violations(page)).toEqual([])
+  await failed.first().getByRole('button', { name: 'Discard' }).click()
+  await expect.poll(() => failed.count(), patience).toBe(1)
+  await chat.getByRole('button', { name: 'Try again' }).click()
+  await chat.getByText('You said hello').waitFor()
+  expect(await failed.count()).toBe(0)
+  await page.context().close()
+})
+
+test('on a phone the chat fills the screen, and says where it is not available', async () => {
+  const { id } = await platform.createBot(code)
+  const at = await installWebchat(platform, id, { encryptionKey: 'the site’s own secret' })
+  const { page, chat } = await visit({ at }, { viewport: { width: 390, height: 760 } })
+  await bubble(page).click()
+  await chat.getByText('The chat is not available on this page.').waitFor()
+  expect(await page.locator('[data-isobot] iframe').boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 760 })
+  expect(await violations(page)).toEqual([])
+  await chat.getByRole('button', { name: 'Close the chat' }).click()
+  await page.getByRole('button', { name: 'Open the chat' }).waitFor()
+  await page.context().close()
+})
+
+test('an invitation for visitors who do nothing waits for that, and does not come back in a tab that dismissed it', async () => {
+  const { id } = await platform.createBot(code)
+  const at = await installWebchat(platform, id, {
+    proactiveMessageEnabled: true,
+    proactiveBubbleMessage: 'May I help?',
+    proactiveBubbleTriggerType: 'userIdle',
+    proactiveBubbleDelayTime: 30,
+  })
+  const { page } = await visit({ at })
+  await page.clock.install()
+  const invitation = page.getByRole('button', { name: 'May I help?' })
+  const view = async () => {
+    await page.reload()
+    await bubble(page).waitFor()
+  }
+  await view()
+  for (let gesture = 0; gesture < 3; gesture++) {
+    await page.clock.fastForward(20_000)
+    await page.mouse.move(gesture * 50, 100)
+  }
+  expect(await invitation.count()).toBe(0)
+  await page.clock.fastForward(31_000)
+  await invitation.waitFor()
+  await page.getByRole('button', { name: 'Dismiss' }).click()
+  await view()
+  await page.clock.fastForward(31_000)
+  expect(await invitation.count()).toBe(0)
   await page.context().close()
 })
 
@@ -640,6 +721,7 @@ test('a visitor sees who answers, and when the bot is back: live, after an inter
   await page.evaluate(`{ window.typing = []; botpress.on('isTyping', ({ isTyping }) => typing.push(isTyping)) }`)
   await asAnna(`conversations/${conversationId}/typing`)
   await chat.getByText('Anna <b> is writing').waitFor()
+  expect(await violations(page)).toEqual([])
   for (const text of ['I am a person', 'and I stay']) await reply(text)
   await chat.getByText('and I stay').waitFor()
   expect(await chat.locator('.typing').count()).toBe(0)
@@ -654,6 +736,7 @@ test('a visitor sees who answers, and when the bot is back: live, after an inter
 
   network.cut()
   await chat.getByText('The connection is lost').waitFor()
+  expect(await violations(page)).toEqual([])
   await handOver()
   const second = await take()
   await reply('again')
@@ -769,6 +852,8 @@ test('a bot shows, hides, toggles and configures the chat; the page gets the eve
     ])`
   const { page, chat, complaints } = await visit({ at, calls })
   await page.evaluate('document.body.getBoundingClientRect()')
+  await page.getByRole('button', { name: 'May I help?' }).waitFor()
+  expect(await violations(page)).toEqual([])
   await page.getByRole('button', { name: 'May I help?' }).click()
   await chat.getByRole('textbox').waitFor()
   const frame = page.frames()[1]!
@@ -824,6 +909,7 @@ test('a chat in an element of the page stores nothing before the visitor turns t
   await chat.getByText('Hello, I am Ada.').waitFor()
   expect(await bubble(page).count()).toBe(0)
   expect(await countVisitors()).toBe(visitors)
+  expect(await violations(page)).toEqual([])
   await chat.getByRole('textbox').click()
   await chat.getByText('Welcome! Which tea?').waitFor()
   await say(chat, 'hello')
@@ -972,6 +1058,10 @@ test('a page opens, writes and listens by window.botpress, before the script has
   expect(user).toMatchObject({ name: 'Ann', userData: { plan: 'free' } })
   await page.evaluate('botpress.close()')
   await expect.poll(() => page.evaluate('botpress.state'), patience).toBe('closed')
+  await page.evaluate('botpress.setUnreadMessageCount(7)')
+  await page.getByRole('button', { name: 'Open the chat. Unread messages: 7' }).waitFor()
+  await page.evaluate(`botpress.init({ botId: 'bot_of_the_page' })`)
+  expect(await page.evaluate('[botpress.botId, typeof botpress.version]')).toEqual(['bot_of_the_page', 'string'])
   const received = await page.evaluate<string[]>('received')
   for (const type of [
     'webchat:initialized',

@@ -12,6 +12,8 @@ export interface Options {
   configuration?: Appearance
   user?: GivenUser
   conversationId?: string
+  /** Shown as `botpress.botId`, as by the hosted script. */
+  botId?: string
   /** A selector of an element that gets the chat, without a bubble. */
   selector?: string
   defaultState?: 'opened' | 'closed'
@@ -23,6 +25,7 @@ export interface Options {
 export interface Widget extends Pick<Events, 'on' | 'off'> {
   readonly version: string
   readonly clientId: string
+  readonly botId: string | undefined
   readonly initialized: boolean
   readonly state: 'initial' | 'opened' | 'closed'
   readonly configuration: Appearance
@@ -37,6 +40,8 @@ export interface Widget extends Pick<Events, 'on' | 'off'> {
   updateUser(user: GivenUser): Promise<unknown>
   getUser(): Promise<unknown>
   restartConversation(): Promise<unknown>
+  /** Shows another number at the bubble, until the next change of the messages. */
+  setUnreadMessageCount(count: number): void
 }
 
 const version = '1'
@@ -165,6 +170,9 @@ export function createWidget(base: URL, given: Appearance): Widget {
   return {
     version,
     clientId,
+    get botId() {
+      return options.botId
+    },
     get initialized() {
       return view !== undefined
     },
@@ -192,5 +200,6 @@ export function createWidget(base: URL, given: Appearance): Widget {
     updateUser: call('updateUser'),
     getUser: call('getUser'),
     restartConversation: call('restartConversation'),
+    setUnreadMessageCount: (count) => shown().setUnread(Math.max(0, Math.floor(count) || 0)),
   }
 }
