@@ -42,6 +42,8 @@ export interface Request {
   /** Of requests with the same key, one is carried out, and the others receive its answer. */
   idempotencyKey?: string
   abort?: AbortSignal
+  /** Lets the request outlive the page. */
+  keepalive?: boolean
   /** Credentials for this request in place of the session's. */
   as?: Asking
   /** The bot in whose name an operation of the Files or Tables API is called; the path is then after `/v1`. */
@@ -75,7 +77,7 @@ export async function refused(response: Response, { as }: Request = {}): Promise
 
 /** Sends a request with the credentials. @throws Failure when the server is not reached */
 export async function reach(method: string, path: string, request: Request): Promise<Response> {
-  const { query = {}, body, abort, botId, idempotencyKey } = request
+  const { query = {}, body, abort, keepalive = false, botId, idempotencyKey } = request
   const as: Asking | undefined = request.as ?? session.value
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
@@ -92,6 +94,7 @@ export async function reach(method: string, path: string, request: Request): Pro
     },
     ...(body && { body: JSON.stringify(body) }),
     ...(abort && { signal: abort }),
+    keepalive,
   })
 }
 

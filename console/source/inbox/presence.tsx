@@ -1,7 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
 import type { AnswerOf } from '../../../shared/openapi/answer-of.ts'
-import { ask } from '../api/ask.ts'
 import { Picture } from '../conversations/picture.tsx'
 import { plural } from '../format.ts'
 import { Dialog } from '../parts/dialog.tsx'
@@ -11,37 +9,13 @@ import { attempt } from '../state/notices.ts'
 import { useAnswer } from '../state/resource.ts'
 import { membership } from '../state/session.ts'
 import { useOnInboxLine } from './follow.ts'
-
-type Presence = AnswerOf<'updatePresence'>['presence']['status']
-
-const heartbeatMilliseconds = 30_000
+import { heartbeatMilliseconds, useHeartbeat } from './heartbeat.ts'
 
 /** Shows colleagues that the member’s inbox is open, and lets the member be away. */
 export function PresenceSwitch(): JSX.Element {
-  const [status, setStatus] = useState<Presence>()
-  useEffect(() => {
-    let isOpen = true
-    const beat = async () => {
-      const { presence } = await ask<'updatePresence'>('PUT', '/presence', { body: {} })
-      if (isOpen) setStatus(presence.status)
-    }
-    // The next one follows soon.
-    const tryToBeat = () => void beat().catch(() => undefined)
-    tryToBeat()
-    const timer = setInterval(tryToBeat, heartbeatMilliseconds)
-    return () => {
-      isOpen = false
-      clearInterval(timer)
-    }
-  }, [])
+  const { status, setAway } = useHeartbeat()
   const change = (away: boolean) =>
-    attempt(
-      async () => {
-        const { presence } = await ask<'updatePresence'>('PUT', '/presence', { body: { away } })
-        setStatus(presence.status)
-      },
-      away ? 'You are away: colleagues see it.' : 'You are online.',
-    )
+    attempt(() => setAway(away), away ? 'You are away: colleagues see it.' : 'You are online.')
   const isAway = status === 'away'
   return (
     <button

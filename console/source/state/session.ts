@@ -37,6 +37,9 @@ export function firstSection(): string {
   return hasRole('viewer') ? 'bots' : 'inbox'
 }
 
+/** Called before the account is signed out, or chooses another workspace. */
+export const beforeSessionChange = new Set<() => void>()
+
 /** @param stays whether the session outlives the tab */
 export function signIn(next: Session, stays: boolean): void {
   signedOutBecause.value = ''
@@ -46,6 +49,7 @@ export function signIn(next: Session, stays: boolean): void {
 }
 
 export function signOut(reason = ''): void {
+  for (const end of beforeSessionChange) end()
   // The session storage also has the keys of this tab's chats.
   sessionStorage.clear()
   localStorage.removeItem(storedAs)
@@ -58,6 +62,7 @@ export function signOut(reason = ''): void {
 
 export function chooseWorkspace(workspaceId: string): void {
   if (!session.value) return
+  for (const end of beforeSessionChange) end()
   membership.value = undefined
   isMembershipSettled.value = false
   signIn({ ...session.value, workspaceId }, staysSignedIn())
