@@ -244,9 +244,10 @@ export async function findAnsweringHandovers(db: Database, conversationId: strin
   )
 }
 
-/** Locks a handover until the transaction ends. @returns whether the bot has it */
-export async function lockHandover(transaction: Database, botId: string, id: string): Promise<boolean> {
-  return (await transaction('handovers').where({ bot_id: botId, id }).forNoKeyUpdate().first('id')) !== undefined
+/** Locks a handover until the transaction ends. @returns its conversation; undefined when the bot has no such handover */
+export async function lockHandover(transaction: Database, botId: string, id: string): Promise<string | undefined> {
+  const row = await transaction('handovers').where({ bot_id: botId, id }).forNoKeyUpdate().first('conversation_id')
+  return row?.conversation_id
 }
 
 /** The handover in progress in a conversation of a bot. */

@@ -1,4 +1,4 @@
-import { publishOutcome, wakeWorker } from '#shared/signals/after-commit.ts'
+import { publishHint, publishOutcome, wakeWorker } from '#shared/signals/after-commit.ts'
 import { isUnstorable } from '#shared/errors.ts'
 import { isConverse } from '#shared/models/converse.ts'
 import { actionTriggered, messageCreated, register, unregister, webhookReceived } from '#shared/models/event.ts'
@@ -155,6 +155,8 @@ async function end(
   if (!isOurs) log.warn({ eventId: event.id, attempt: event.attempt }, 'A newer run of the event has completed it')
   if (isOurs && event.type === webhookReceived) await deleteBody(db, event.id)
   if (isAwaited(event)) await publishOutcome(worker, event.id)
+  // Transcripts show the failure.
+  if (isOurs && how.status === 'failed' && event.conversation_id) await publishHint(worker, event.conversation_id)
   const tableId = event.type === actionTriggered ? event.payload['tableId'] : undefined
   if (typeof tableId === 'string') await wakeWorker(worker, 'recompute-rows', tableId, event.bot_id)
 }

@@ -3,6 +3,7 @@ import { newId } from '../../ids.ts'
 import { noHandover } from '../../messaging/handovers.ts'
 import { handoverNote, noteText, toHandoverNote } from '../../models/handover-note.ts'
 import { operation } from '../../rpc/operation.ts'
+import { publishHint } from '../../signals/after-commit.ts'
 import { findAccount } from '../../store/accounts.ts'
 import { insertNote } from '../../store/handover-notes.ts'
 import { lockHandover } from '../../store/handovers.ts'
@@ -24,11 +25,14 @@ export const createHandoverNote = operation({
     const { db, caller } = context
     const { accountId } = caller
     await findOwnBot(context, botId)
-    const row = await db.transaction(async (transaction) => {
-      if (!(await lockHandover(transaction, botId, id))) throw noHandover(id)
+    const { conversationId, row } = await db.transaction(async (transaction) => {
+      const conversationId = await lockHandover(transaction, botId, id)
+      if (conversationId === undefined) throw noHandover(id)
       const name = (await findAccount(transaction, accountId))?.name ?? ''
-      return insertNote(transaction, { id: newId('note'), handover_id: id, account_id: accountId, name, text })
+      const note = { id: newId('note'), handover_id: id, account_id: accountId, name, text }
+      return { conversationId, row: await insertNote(transaction, note) }
     })
+    await publishHint(context, conversationId)
     return { note: toHandoverNote(row) }
   },
 })

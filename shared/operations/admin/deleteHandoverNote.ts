@@ -3,6 +3,7 @@ import { notFound } from '../../errors.ts'
 import { noHandover } from '../../messaging/handovers.ts'
 import { hasRole } from '../../rpc/caller.ts'
 import { operation } from '../../rpc/operation.ts'
+import { publishHint } from '../../signals/after-commit.ts'
 import { deleteNote } from '../../store/handover-notes.ts'
 import { findHandover } from '../../store/handovers.ts'
 import { findOwnBot } from './find-version.ts'
@@ -21,11 +22,13 @@ export const deleteHandoverNote = operation({
   async handle(context, { botId, id, noteId }) {
     const { db, caller } = context
     await findOwnBot(context, botId)
-    if (!(await findHandover(db, botId, id))) throw noHandover(id)
+    const handover = await findHandover(db, botId, id)
+    if (!handover) throw noHandover(id)
     const accountId = hasRole(caller, 'administrator') ? undefined : caller.accountId
     if (!(await deleteNote(db, { handoverId: id, id: noteId, accountId }))) {
       throw notFound(`Note '${noteId}'`, 'or another member wrote it')
     }
+    await publishHint(context, handover.conversation_id)
     return {}
   },
 })

@@ -1,7 +1,8 @@
-import { followInbox as follow } from '../../messaging/follow-inbox.ts'
-import { inboxLine } from '../../models/inbox-line.ts'
+import { follow } from '../../messaging/follow.ts'
+import { inboxLine, type InboxLine } from '../../models/inbox-line.ts'
 import { operation } from '../../rpc/operation.ts'
 import { closedObject } from '../../schema.ts'
+import { inboxTopic } from '../../signals/signals.ts'
 
 export const followInbox = operation({
   name: 'followInbox',
@@ -18,7 +19,7 @@ export const followInbox = operation({
   output: inboxLine,
 
   async handle(context) {
-    const { accountId, workspaceId } = context.caller
-    return follow(context, { accountId, workspaceId })
+    const topic = inboxTopic(context.caller.workspaceId)
+    return follow(context, context.caller, { kind: 'inboxes', topic, toLine: (line) => line as InboxLine })
   },
 })
