@@ -108,6 +108,48 @@ test('a transcript has both sides, follows new messages, and leads to the events
   await page.getByText('getBotConversation').first().waitFor()
 })
 
+test('a message that the bot is writing grows in the transcript, and becomes the message, or disappears', async () => {
+  const id = await ada.createConversation()
+  await ada.send(id, 'Tell me a story')
+  await endedEvents(platform, bot.id, 5)
+  const asked: string[] = []
+  const note = (request: { url(): string }) => asked.push(request.url())
+  await open(`/${id}`)
+  await log().getByText('Shall I send it?').waitFor()
+  const writing = () => log().getByRole('list', { name: 'Being written' }).locator('p:last-child').allTextContents()
+  const asBot = (path: string, body: object) => platform.ask('POST', `/v1/chat${path}`, body, { 'x-bot-id': bot.id })
+  const stream = (streamId: string, signal: object) => {
+    const given = { streamId, createdAt: new Date().toISOString(), ...signal }
+    return asBot('/actions', { type: 'chat:publishMessageStream', input: { conversationId: id, signal: given } })
+  }
+  // The lines may begin after the page is there.
+  await expect
+    .poll(async () => {
+      await stream('probe', { type: 'delta', sequence: 0, delta: 'probe' })
+      return writing()
+    }, patience)
+    .not.toEqual([])
+  await stream('probe', { type: 'abort' })
+  await expect.poll(writing, patience).toEqual([])
+
+  page.on('request', note)
+  await stream('story', { type: 'delta', sequence: 0, delta: 'Once upon ' })
+  await expect.poll(writing, patience).toEqual(['Once upon '])
+  await stream('story', { type: 'delta', sequence: 1, delta: markup })
+  await expect.poll(writing, patience).toEqual([`Once upon ${markup}`])
+  await stream('story', { type: 'delta', sequence: 3, delta: 'the end' })
+  await expect.poll(writing, patience).toEqual([`Once upon ${markup} … the end`])
+  page.off('request', note)
+  // Parts cause no request; those in the time of this test are of the slow look.
+  expect(asked.filter((url) => url.includes('/messages')).length).toBeLessThanOrEqual(1)
+  const payload = { text: `Once upon ${markup} a time, the end` }
+  const message = { conversationId: id, userId: bot.id, type: 'text', payload, tags: {} }
+  await asBot('/messages', { ...message, metadata: { streamId: 'story' } })
+  await log().getByText('a time, the end').waitFor()
+  await expect.poll(writing, patience).toEqual([])
+  expect(await log().getByText('the end').count()).toBe(1)
+})
+
 test('names, tags, states and payloads of strangers are text, and no address of theirs is loaded', async () => {
   const requested: string[] = []
   page.on('request', (request) => requested.push(request.url()))

@@ -1,7 +1,18 @@
-/** Opens a member's live lines of the inbox. `lines` returns those that have come. */
-export async function followInbox({ url: platformUrl }: { url: string }, member: Record<string, string>) {
+interface FollowedLine {
+  type: string
+  conversationId?: string
+  isTyping?: boolean
+}
+
+/** Opens a member's live lines of the inbox. */
+export function followInbox(platform: { url: string }, member: Record<string, string>) {
+  return followLines(platform, member, '/handovers/follow')
+}
+
+/** Opens the lines of an operation of the Admin API. `lines` returns those that have come. */
+export async function followLines({ url: platformUrl }: { url: string }, member: Record<string, string>, path: string) {
   const abort = new AbortController()
-  const url = `${platformUrl}/v1/admin/handovers/follow`
+  const url = `${platformUrl}/v1/admin${path}`
   const response = await fetch(url, { headers: member, signal: abort.signal })
   let text = ''
   const read = async () => {
@@ -12,6 +23,6 @@ export async function followInbox({ url: platformUrl }: { url: string }, member:
     text
       .split('\n')
       .filter(Boolean)
-      .map((line) => JSON.parse(line) as { type: string; conversationId?: string; isTyping?: boolean })
+      .map((line) => JSON.parse(line) as FollowedLine)
   return { status: response.status, lines, ended, close: () => (abort.abort(), ended) }
 }

@@ -1,16 +1,17 @@
 import type { AnswerOf, OperationName } from '../../../shared/openapi/answer-of.ts'
-import { reach, refused } from './ask.ts'
+import { reach, refused, type Query } from './ask.ts'
 
 /**
- * The lines of an operation of the Admin API that streams: `linesOf<'followInbox'>('/handovers/follow', abort)`.
+ * The lines of an operation of the Admin API that streams: `linesOf<'followInbox'>('/handovers/follow', {}, abort)`.
  *
  * @throws Failure when the server refuses, or the connection breaks
  */
 export async function* linesOf<Name extends OperationName>(
   path: string,
+  query: Query,
   abort: AbortSignal,
 ): AsyncGenerator<AnswerOf<Name>> {
-  const response = await reach('GET', path, { abort })
+  const response = await reach('GET', path, { query, abort })
   if (!response.ok) throw await refused(response)
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''

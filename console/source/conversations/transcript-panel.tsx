@@ -50,6 +50,7 @@ export function TranscriptPanel({
         botId={botId}
         loaded={loaded}
         handovers={handovers}
+        writings={transcript.writings.value}
         onChange={reload}
         isBusy={transcript.isBusy}
         loadOlder={transcript.loadOlder}

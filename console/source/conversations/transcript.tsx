@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { useMemo } from 'preact/hooks'
 import { Payload } from '../chat/payload.tsx'
 import { formatAbsolute, formatMoment, shortId } from '../format.ts'
 import { Empty } from '../parts/loaded.tsx'
@@ -6,7 +7,8 @@ import { useStayAtEnd } from '../parts/stay-at-end.ts'
 import { Outcome } from '../parts/status.tsx'
 import { to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
-import { toEntries, type Turn } from './entries.ts'
+import { toEntries, type Entry, type Turn } from './entries.ts'
+import type { Writing } from './follow-conversation.ts'
 import type { LoadedMessages, TranscriptMessage } from './messages.ts'
 import { Note } from './note.tsx'
 import { Picture } from './picture.tsx'
@@ -17,6 +19,7 @@ interface TranscriptProps {
   botId: string
   loaded: LoadedMessages
   handovers: HandoverWithNotes[]
+  writings: readonly Writing[]
   /** Called after the deletion of a note. */
   onChange: () => void
   isBusy: boolean
@@ -28,9 +31,12 @@ interface TranscriptProps {
  * new ones, unless the reader has scrolled up.
  */
 export function Transcript(props: TranscriptProps): JSX.Element {
-  const { botId, loaded, handovers, onChange, isBusy, loadOlder } = props
-  const entries = toEntries(loaded, handovers)
-  const end = useStayAtEnd(entries.at(-1)?.id)
+  const { botId, loaded, handovers, writings, onChange, isBusy, loadOlder } = props
+  const entries = useMemo(() => toEntries(loaded, handovers), [loaded, handovers])
+  const unfinished = writings.filter(({ messageId }) => !loaded.messages.some(({ id }) => id === messageId))
+  const end = useStayAtEnd(`${entries.at(-1)?.id} ${unfinished.map(({ text }) => text.length).join(' ')}`)
+  // Each part of a message that is being written renders the transcript again.
+  const list = useMemo(() => <Entries botId={botId} entries={entries} onChange={onChange} />, [botId, entries])
   return (
     <div class="messages" ref={end} tabIndex={0} role="log" aria-label="Messages">
       {loaded.nextToken !== undefined && (
@@ -40,23 +46,52 @@ export function Transcript(props: TranscriptProps): JSX.Element {
           </button>
         </p>
       )}
-      {entries.length === 0 ? (
-        <Empty icon="chat" title="No message yet" />
-      ) : (
-        <ol class="plain">
-          {entries.map((entry) => {
-            switch (entry.kind) {
-              case 'message':
-                return <Message key={entry.id} botId={botId} message={entry.message} />
-              case 'note':
-                return <Note key={entry.id} botId={botId} {...entry} onDeleted={onChange} />
-              case 'turn':
-                return <TurnLine key={entry.id} {...entry} />
-            }
-          })}
-        </ol>
-      )}
+      {entries.length === 0 && unfinished.length === 0 ? <Empty icon="chat" title="No message yet" /> : list}
+      {unfinished.length > 0 && <Unfinished writings={unfinished} />}
     </div>
+  )
+}
+
+interface EntriesProps {
+  botId: string
+  entries: Entry[]
+  onChange: () => void
+}
+
+function Entries({ botId, entries, onChange }: EntriesProps): JSX.Element {
+  return (
+    <ol class="plain">
+      {entries.map((entry) => {
+        switch (entry.kind) {
+          case 'message':
+            return <Message key={entry.id} botId={botId} message={entry.message} />
+          case 'note':
+            return <Note key={entry.id} botId={botId} {...entry} onDeleted={onChange} />
+          case 'turn':
+            return <TurnLine key={entry.id} {...entry} />
+        }
+      })}
+    </ol>
+  )
+}
+
+/** What the bot is writing. Screen readers announce the message once it is there. */
+function Unfinished({ writings }: { writings: readonly Writing[] }): JSX.Element {
+  return (
+    <ol class="plain" aria-live="off" aria-label="Being written">
+      {writings.map(({ streamId, text, createdAt }) => (
+        <li key={streamId} class="bot unfinished">
+          <p class="author">
+            <strong>Bot</strong>
+            <span class="quiet">is writing</span>
+            <time class="quiet" dateTime={createdAt} title={formatAbsolute(createdAt)}>
+              {formatMoment(createdAt)}
+            </time>
+          </p>
+          <p>{text}</p>
+        </li>
+      ))}
+    </ol>
   )
 }
 

@@ -3,6 +3,7 @@ import type { AnswerOf } from '../../../shared/openapi/answer-of.ts'
 import { ask, explain } from '../api/ask.ts'
 import { notify } from '../state/notices.ts'
 import { useResource, type Resource } from '../state/resource.ts'
+import { useConversationLines, type FollowedConversation } from './follow-conversation.ts'
 import { isMine } from './handover.ts'
 import { useHandovers, type HandoverWithNotes } from './use-handovers.ts'
 import { withNewest, withOlder, type LoadedMessages } from './messages.ts'
@@ -10,6 +11,8 @@ import { withNewest, withOlder, type LoadedMessages } from './messages.ts'
 const everyMilliseconds = 2500
 /** For the member who answers, for whom the user waits. */
 const everyMillisecondsOfMine = 1000
+/** Where live lines tell of news: for tags, states and the outcomes of events, of which they do not tell. */
+const everyMillisecondsLive = 10_000
 const pageSize = 50
 
 interface Answers {
@@ -23,24 +26,27 @@ export interface OpenTranscript {
   /** Whether older messages are being loaded. */
   isBusy: boolean
   loadOlder: () => Promise<void>
+  writings: FollowedConversation['writings']
 }
 
 /**
- * A conversation and its messages, with news while the page is visible. The requests of one opening are one reading in
- * the audit log: the first one begins it, and the others follow with its id.
+ * A conversation and its messages, with news while the page is visible, and what the bot is writing. The requests of one opening
+ * are one reading in the audit log: the first one begins it, and the others follow with its id.
  */
 export function useTranscript(botId: string, conversationId: string): OpenTranscript {
   const path = `/bots/${botId}/conversations/${encodeURIComponent(conversationId)}`
-  const reading = useRef<string>(undefined)
+  const [reading, setReading] = useState<string>()
+  const readingNow = useRef<string>(undefined)
   const loaded = useRef<LoadedMessages>({ messages: [] })
   const [isBusy, setIsBusy] = useState(false)
   const loadHandovers = useHandovers(botId, conversationId)
   const [every, setEvery] = useState(everyMilliseconds)
   const load = async (abort: AbortSignal) => {
-    const about = await ask<'getBotConversation'>('GET', path, { query: { reading: reading.current }, abort })
-    reading.current = about.reading
+    const about = await ask<'getBotConversation'>('GET', path, { query: { reading: readingNow.current }, abort })
+    readingNow.current = about.reading
+    setReading(about.reading)
     setEvery(isMine(about.handover) ? everyMillisecondsOfMine : everyMilliseconds)
-    const query = { pageSize, reading: reading.current }
+    const query = { pageSize, reading: readingNow.current }
     const [page, handovers] = await Promise.all([
       ask<'listBotConversationMessages'>('GET', `${path}/messages`, { query, abort }),
       loadHandovers(about.handover, abort),
@@ -48,12 +54,15 @@ export function useTranscript(botId: string, conversationId: string): OpenTransc
     loaded.current = withNewest(loaded.current, page)
     return { about, loaded: loaded.current, handovers }
   }
-  const resource = useResource(`transcript ${path}`, load, { every })
+  const { isFollowing, writings } = useConversationLines(path, reading, () => resource.reload())
+  const resource: Resource<Answers> = useResource(`transcript ${path}`, load, {
+    every: isFollowing ? everyMillisecondsLive : every,
+  })
   const loadOlder = async () => {
     const { nextToken } = loaded.current
     setIsBusy(true)
     try {
-      const query = { pageSize, nextToken, reading: reading.current }
+      const query = { pageSize, nextToken, reading: readingNow.current }
       const page = await ask<'listBotConversationMessages'>('GET', `${path}/messages`, { query })
       // News may have dropped the messages that the page continues.
       if (loaded.current.nextToken === nextToken) loaded.current = withOlder(loaded.current, page)
@@ -68,6 +77,7 @@ export function useTranscript(botId: string, conversationId: string): OpenTransc
     resource: { ...resource, data: data && { ...data, loaded: latestOf(loaded.current, data.loaded) } },
     isBusy,
     loadOlder,
+    writings,
   }
 }
 

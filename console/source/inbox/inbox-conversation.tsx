@@ -7,7 +7,6 @@ import { useTranscript } from '../conversations/use-transcript.ts'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { navigate } from '../state/route.ts'
-import { useReloadOnLine } from './follow.ts'
 import { typing } from './typing.ts'
 
 interface InboxConversationProps {
@@ -27,11 +26,6 @@ export function InboxConversation({ botId, id, back, pendingKey, onKeyDone }: In
   const pane = useRef<HTMLDivElement>(null)
   const { data, error } = transcript.resource
   const isLoaded = data !== undefined
-  useReloadOnLine(
-    transcript.resource.reload,
-    ({ type, conversationId }) => type === 'ready' || (conversationId === id && type !== 'typing'),
-    id,
-  )
   // The field of the composer has taken the focus where the member answers.
   useEffect(() => {
     if (isLoaded && !pane.current?.contains(document.activeElement)) pane.current?.focus()

@@ -100,6 +100,7 @@ test('an agent is refused all other operations of a workspace, and may not act a
     'createHandoverNote',
     'deleteCannedReply',
     'deleteHandoverNote',
+    'followBotConversation',
     'followInbox',
     'getBotConversation',
     'getWorkspace',
