@@ -1,4 +1,5 @@
 import { closedObject, type Infer } from '../schema.ts'
+import { previewOf } from './payload.ts'
 import { handoverStatuses, type HandoverRow } from './tables.ts'
 
 const time = { type: 'string', format: 'date-time' } as const
@@ -55,7 +56,17 @@ export const listedHandover = closedObject(
       description: `Messages of the user in this handover that the caller has not read; at most ${maxUnread} are counted, and 0 once it has ended.`,
     },
   },
-  optionalFields,
+  {
+    ...optionalFields,
+    lastMessage: {
+      ...closedObject({
+        createdAt: time,
+        isFromUser: { type: 'boolean' },
+        preview: { type: 'string', description: 'The begin of the content as plain text.' },
+      }),
+      description: 'Only while the caller answers: of other conversations, the reading would not be in the audit log.',
+    },
+  },
 )
 
 const words = { type: 'string', minLength: 1, maxLength: 200 } as const
@@ -104,10 +115,30 @@ export interface HandoverView extends HandoverRow {
 /** A handover in a list, with the number of messages that a member has not read. */
 export interface ListedHandoverView extends HandoverView {
   unread_count: number
+  /** The type of the last message; null, like the other columns of it, unless the member answers. */
+  last_type: string | null
+  last_payload: Record<string, unknown> | null
+  last_at: Date
+  last_is_from_user: boolean
 }
 
+const previewCharacters = 120
+
 export function toListedHandover(row: ListedHandoverView): Infer<typeof listedHandover> {
-  return { ...toHandover(row), unreadCount: row.unread_count }
+  const { unread_count: unreadCount, last_type: type, last_payload: payload, last_at: at } = row
+  return {
+    ...toHandover(row),
+    unreadCount,
+    ...(type !== null && {
+      lastMessage: {
+        createdAt: at.toISOString(),
+        isFromUser: row.last_is_from_user,
+        preview: previewOf({ type, payload: payload ?? {} })
+          .slice(0, previewCharacters)
+          .toWellFormed(),
+      },
+    }),
+  }
 }
 
 export function toHandover(row: HandoverView): Handover {

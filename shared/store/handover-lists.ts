@@ -1,6 +1,7 @@
 import { maxUnread, type HandoverQuery, type ListedHandoverView } from '../models/handover.ts'
 import type { HandoverRow } from '../models/tables.ts'
 import { query, type Database } from './database.ts'
+import { boundedPayload } from './conversation-search.ts'
 import { handoverView } from './handovers.ts'
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import { withinTime } from './table-queries.ts'
@@ -102,10 +103,10 @@ const hasText = `(
   ), false)
 )`
 
-/**
- * SQL for the messages of a handover's user that a member has not read. In a conversation of the inbox, where a plugin
- * writes for the user, they are the outgoing ones.
- */
+/** The direction of the user's messages. In a conversation of the inbox a plugin writes for the user. */
+const usersDirection = `case requested_by when 'integration' then 'outgoing' else 'incoming' end`
+
+/** SQL for the messages of a handover's user that a member has not read. */
 const unread = `case when ended_at is null then (
     select least(count(*), ${maxUnread}) from (
       select direction from messages
@@ -114,18 +115,24 @@ const unread = `case when ended_at is null then (
       )
       order by messages.created_at desc, messages.id desc limit ${maxLooked}
     ) newest
-    where direction = case requested_by when 'integration' then 'outgoing' else 'incoming' end
+    where direction = ${usersDirection}
   ) else 0 end`
 
-/** The given handovers with the names of their members and users, in their order. */
+/** The given handovers with the names of their members and users, and what the reader may see of them, in their order. */
 async function viewsOf(db: Database, rows: HandoverPosition[], reader: string): Promise<ListedHandoverView[]> {
   if (rows.length === 0) return []
   const ids = rows.map(({ id }) => id)
   const views = await query<ListedHandoverView>(
     db,
-    `select listed.*, unread_count from (${handoverView} where handovers.id = any(:ids)) listed, lateral (
+    `select listed.*, unread_count, last.* from (${handoverView} where handovers.id = any(:ids)) listed
+     cross join lateral (
        select (${unread})::integer as unread_count from handovers where handovers.id = listed.id
-     ) counted`,
+     ) counted
+     left join lateral (
+       select type as last_type, ${boundedPayload('messages')} as last_payload, created_at as last_at,
+         direction = ${usersDirection} as last_is_from_user
+       from messages where conversation_id = listed.conversation_id order by created_at desc, id desc limit 1
+     ) last on listed.account_id = :reader and listed.ended_at is null`,
     { ids, reader },
   )
   const byId = new Map(views.map((row) => [row.id, row]))

@@ -142,9 +142,8 @@ test('a message that the bot is writing grows in the transcript, and becomes the
   page.off('request', note)
   // Parts cause no request; those in the time of this test are of the slow look.
   expect(asked.filter((url) => url.includes('/messages')).length).toBeLessThanOrEqual(1)
-  const payload = { text: `Once upon ${markup} a time, the end` }
-  const message = { conversationId: id, userId: bot.id, type: 'text', payload, tags: {} }
-  await asBot('/messages', { ...message, metadata: { streamId: 'story' } })
+  const payload = { text: `Once upon ${markup} a time, the end`, metadata: { streamId: 'story' } }
+  await asBot('/messages', { conversationId: id, userId: bot.id, type: 'text', payload, tags: {} })
   await log().getByText('a time, the end').waitFor()
   await expect.poll(writing, patience).toEqual([])
   expect(await log().getByText('the end').count()).toBe(1)

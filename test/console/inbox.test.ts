@@ -106,6 +106,7 @@ test('an agent finds the conversations of all bots that wait, the longest first,
 
   await queue('Mine')
   await rows('Mine').getByText('You answer').waitFor()
+  await rows('Mine').getByText('You: Yes, I am').waitFor()
   await queue('All open')
   await expect.poll(() => names('All open'), patience).toEqual(['Ada', 'Bob'])
   await platform.ask('POST', `/v1/admin/bots/${first.botId}/handovers/${first.handoverId}/resolve`, {})

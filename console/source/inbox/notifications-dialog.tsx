@@ -1,7 +1,9 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Dialog } from '../parts/dialog.tsx'
+import { hasRole, membership } from '../state/session.ts'
 import { askForNotifications, hasSound, permission, playSound, showsNotifications } from './notifications.ts'
+import { WebhookSetting } from './webhook.tsx'
 
 const reasons: Partial<Record<ReturnType<typeof permission>, string>> = {
   denied: 'The browser does not permit them to this page. Its settings for the page change that.',
@@ -44,6 +46,7 @@ export function NotificationsDialog({ onClose }: { onClose: () => void }): JSX.E
           Show notifications of the browser
         </label>
         {reasons[allowed] && <p class="quiet">{reasons[allowed]}</p>}
+        {membership.value && hasRole('administrator') && <WebhookSetting />}
       </div>
     </Dialog>
   )

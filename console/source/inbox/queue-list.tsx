@@ -120,7 +120,7 @@ function Rows({ listed, openId }: { listed: Listed[]; openId: string | undefined
 const patienceMilliseconds = 5 * 60_000
 
 function Row({ bot, handover, isOpen, isTabStop }: Listed & { isOpen: boolean; isTabStop: boolean }): JSX.Element {
-  const { id, conversationId, user, title, integration, createdAt, endedAt } = handover
+  const { id, conversationId, user, title, integration, createdAt, endedAt, lastMessage } = handover
   // The transcript beside the list shows them.
   const unreadCount = isOpen ? 0 : handover.unreadCount
   const name = user?.name ?? shortId(user?.id ?? conversationId)
@@ -139,7 +139,7 @@ function Row({ bot, handover, isOpen, isTabStop }: Listed & { isOpen: boolean; i
         <span class={`number when ${waitsLong ? 'warn' : 'quiet'}`}>
           <Time at={endedAt ?? createdAt} />
         </span>
-        <span class="what">{title ?? 'Handed over'}</span>
+        <span class="what">{lastMessage ? previewOf(lastMessage) : (title ?? 'Handed over')}</span>
         {unreadCount > 0 && (
           <span class="count">
             {unreadCount === 99 ? '99+' : unreadCount}
@@ -148,13 +148,15 @@ function Row({ bot, handover, isOpen, isTabStop }: Listed & { isOpen: boolean; i
         )}
         <span class="facts quiet">
           <State handover={handover} />
-          <span>
-            {bot.name}, {integration}
-          </span>
+          <span>{[lastMessage && title, bot.name, integration].filter(Boolean).join(', ')}</span>
         </span>
       </a>
     </li>
   )
+}
+
+function previewOf({ isFromUser, preview }: NonNullable<Listed['handover']['lastMessage']>): string {
+  return `${isFromUser ? '' : 'You: '}${preview}`
 }
 
 function State({ handover: { status, member } }: Pick<Listed, 'handover'>): JSX.Element {

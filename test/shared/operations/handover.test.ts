@@ -351,6 +351,34 @@ test('lists count the messages of the user that each member has not read', async
   expect((await asMember(eve!, 'GET', '/handovers?status=resolved')).body.handovers).toMatchObject([{ unreadCount: 0 }])
 })
 
+test('lists show the last message to the member who answers, and to nobody else', async () => {
+  const { botId, conversationId, user, asMember } = await open()
+  const [ada, eve] = [
+    await createMember(platform, 'agent', platform.workspaceId),
+    await createMember(platform, 'owner', platform.workspaceId),
+  ]
+  await platform.ask('POST', `/v1/chat/conversations/${conversationId}/handover`, {}, { 'x-bot-id': botId })
+  await user.send(conversationId, `${'word '.repeat(40)}end`)
+  const last = async (member: Record<string, string>) => {
+    const mine = (await asMember(member, 'GET', '/handovers?status=open')).body.handovers[0].lastMessage
+    const path = `/v1/admin/handovers?botId=${botId}`
+    const [{ handover }] = (await platform.ask('GET', path, undefined, member)).body.handovers
+    expect(handover.lastMessage).toEqual(mine)
+    return mine as unknown
+  }
+  expect(await last(ada)).toBeUndefined()
+  const { id } = (await asMember(ada, 'POST', `/conversations/${conversationId}/handover`)).body.handover as Handover
+  const preview = 'word '.repeat(24)
+  expect(await last(ada)).toEqual({ createdAt: expect.any(String), isFromUser: true, preview })
+  await asMember(ada, 'POST', `/conversations/${conversationId}/messages`, text('here I am'))
+  expect(await last(ada)).toMatchObject({ isFromUser: false, preview: 'here I am' })
+  expect(await last(eve)).toBeUndefined()
+  await asMember(ada, 'POST', `/handovers/${id}/resolve`)
+  const ended = (await asMember(ada, 'GET', '/handovers?status=resolved')).body.handovers
+  expect(ended).toMatchObject([{ id }])
+  expect(ended[0].lastMessage).toBeUndefined()
+})
+
 test('lists are filtered by status, text, member and time', async () => {
   const { botId, user, asMember } = await open()
   const ada = await createMember(platform, 'agent', platform.workspaceId)

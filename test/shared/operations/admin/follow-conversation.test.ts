@@ -46,7 +46,7 @@ test('a member is told of the parts of a message that the bot is writing, and of
   await expect.poll(followed.lines, patience).toEqual([{ type: 'ready' }])
   expect((await stream(own, { type: 'delta', sequence: 0, delta: 'Hel' })).status).toBe(200)
   await stream(own, { type: 'delta', sequence: 1, delta: 'lo' })
-  const message = { conversationId: own, type: 'text', payload: { text: 'Hello' }, metadata: { streamId: 'answer' } }
+  const message = { conversationId: own, type: 'text', payload: { text: 'Hello', metadata: { streamId: 'answer' } } }
   const { status, body } = await asBot('/messages', { ...message, userId: bot.id, tags: {} })
   expect({ status, body }).toMatchObject({ status: 201 })
   await expect
