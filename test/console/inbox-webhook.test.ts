@@ -58,6 +58,6 @@ test('an agent does not see it', async () => {
   const agent = await createMember(platform, 'agent', platform.workspaceId)
   await page.getByRole('button', { name: 'Close' }).click()
   await page.getByRole('button', { name: 'Sign out' }).click()
-  await openDialog(agent['authorization']!.slice('Bearer '.length))
+  await openDialog(agent['authorization'].slice('Bearer '.length))
   expect(await section().count()).toBe(0)
 })

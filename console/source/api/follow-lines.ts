@@ -9,7 +9,7 @@ const maxPauseMilliseconds = 30_000
 interface Following<Line> {
   query?: Query
   onLine: (line: Line) => void
-  /** Called when the connection is lost: until the next line, nothing is told. */
+  /** Called when the connection is lost, and not by the signal: until the next line, nothing is told. */
   onLost: () => void
 }
 
@@ -22,9 +22,10 @@ export async function followLines<Name extends OperationName>(
   abort: AbortSignal,
   { query = {}, onLine, onLost }: Following<AnswerOf<Name>>,
 ): Promise<void> {
-  for (let failures = 0; !abort.aborted; failures++) {
+  for (let failures = 0; ; failures++) {
     const silence = new AbortController()
     let timer = setTimeout(() => silence.abort(), silentMilliseconds)
+    let isRefused = false
     try {
       for await (const line of linesOf<Name>(path, query, AbortSignal.any([abort, silence.signal]))) {
         clearTimeout(timer)
@@ -34,14 +35,16 @@ export async function followLines<Name extends OperationName>(
       }
     } catch (error) {
       // The role has changed, or the resource is gone: the page shows the refusal of its other requests.
-      if (error instanceof Failure && (error.status === 403 || error.status === 404)) break
+      if (error instanceof Failure && (error.status === 403 || error.status === 404)) isRefused = true
     } finally {
       clearTimeout(timer)
     }
+    if (abort.aborted) return
     onLost()
+    if (isRefused) return
     await pause(Math.min(maxPauseMilliseconds, 1000 * 2 ** failures) * (0.5 + Math.random() / 2), abort)
+    if (abort.aborted) return
   }
-  onLost()
 }
 
 function pause(milliseconds: number, abort: AbortSignal): Promise<void> {

@@ -58,7 +58,10 @@ export function useConversationLines(
       },
       onLost: () => setIsFollowing(false),
     })
-    return () => abort.abort()
+    return () => {
+      abort.abort()
+      setIsFollowing(false)
+    }
   }, [path, reading, isVisible])
   return { isFollowing, writings }
 }

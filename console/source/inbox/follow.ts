@@ -22,7 +22,10 @@ export function useInboxLines(): void {
       },
       onLost: () => (isFollowing.value = false),
     })
-    return () => abort.abort()
+    return () => {
+      abort.abort()
+      isFollowing.value = false
+    }
   }, [])
 }
 
