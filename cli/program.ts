@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { addAuditCommand } from './commands/audit.ts'
+import { addBackupCommand } from './commands/backup.ts'
 import { addBotsCommand } from './commands/bots.ts'
 import { addChatCommand } from './commands/chat.ts'
 import { addConversationsCommand } from './commands/conversations.ts'
@@ -20,6 +21,7 @@ import { addModelsCommand } from './commands/models.ts'
 import { addPromoteCommand } from './commands/promote.ts'
 import { addProfilesCommand } from './commands/profiles.ts'
 import { addReencryptCommand } from './commands/reencrypt.ts'
+import { addRestoreCommand } from './commands/restore.ts'
 import { addRunCommand } from './commands/run.ts'
 import { addSecretsCommand } from './commands/secrets.ts'
 import { addStartCommand } from './commands/start.ts'
@@ -62,6 +64,8 @@ const commands = [
   addAuditCommand,
   addProfilesCommand,
   addDoctorCommand,
+  addBackupCommand,
+  addRestoreCommand,
   addReencryptCommand,
 ]
 

@@ -4,7 +4,8 @@ import { pipeline } from 'node:stream/promises'
 import { misused } from './failure.ts'
 
 /**
- * Writes a content to a file, or to standard output for `-`. An interrupted write leaves no file there.
+ * Writes a content to a file, or to standard output for `-`. An interrupted write leaves no file there, and a complete one is
+ * on the disk.
  *
  * @param options `isPrivate`: only the owner of the file can read it
  */
@@ -16,7 +17,7 @@ export async function writeContent(
   if (path === '-') return pipeline(content, process.stdout, { end: false })
   const draft = `${path}.${process.pid}.part`
   try {
-    await pipeline(content, createWriteStream(draft, { flags: 'wx', ...(isPrivate && { mode: 0o600 }) }))
+    await pipeline(content, createWriteStream(draft, { flags: 'wx', flush: true, ...(isPrivate && { mode: 0o600 }) }))
     await rename(draft, path)
   } catch (cause) {
     await rm(draft, { force: true })

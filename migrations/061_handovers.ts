@@ -1,5 +1,9 @@
 import type { Knex } from 'knex'
 
+/** What does not work while old and new processes run side by side. */
+export const untilReplaced =
+  'workers of the former version hand events to the bot although people answer: begin no handover until all workers are replaced'
+
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- Times in which people answer in a conversation and the bot's code does not run. A conversation has one at most.

@@ -1,5 +1,9 @@
 import type { Knex } from 'knex'
 
+/** What does not work while old and new processes run side by side. */
+export const untilReplaced =
+  'processes of the former version let members with the role agent act as a bot: invite no agent until all processes are replaced'
+
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     alter table members drop constraint members_role_check,

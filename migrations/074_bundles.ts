@@ -1,5 +1,9 @@
 import type { Knex } from 'knex'
 
+/** What does not work while old and new processes run side by side. */
+export const untilReplaced =
+  'workers of the former version cannot run code that is uploaded to a new api: replace all processes within an hour'
+
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- The code of an upload as it is compiled, once for all versions and integrations with the same upload.

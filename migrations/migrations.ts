@@ -54,8 +54,13 @@ import * as modelKeys from './081_model_keys.ts'
 import * as signIn from './094_sign_in.ts'
 import * as dataRequests from './085_data_requests.ts'
 
+interface Migration extends Knex.Migration {
+  /** Where old and new processes cannot do everything side by side: what does not work, and what to do until all are replaced. */
+  untilReplaced?: string
+}
+
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
-export const migrations: Record<string, Knex.Migration> = {
+export const migrations: Record<string, Migration> = {
   '001_tables': tables,
   '002_installation_configuration': installationConfiguration,
   '003_conversation_log': conversationLog,
@@ -123,28 +128,52 @@ const migrationSource: Knex.MigrationSource<string> = {
 const silent = { warn() {} }
 
 /** The key of the advisory lock that serializes migrating processes. */
-const lockKey = 1_769_172_834
+export const migrationLockKey = 1_769_172_834
 
 /**
  * Migrates a database: our tables and those of the queue's PostgreSQL back end. It is idempotent and safe to run from
  * several processes at once. It refuses a database that is newer than this code.
+ *
+ * @returns the names of the migrations that ran
  */
-export async function migrate(url: string, { allowSelfSigned = false } = {}): Promise<void> {
+export async function migrate(url: string, { allowSelfSigned = false } = {}): Promise<string[]> {
   const connection = connectionSettings({ url, allowSelfSigned })
   const client = new Client(connection)
   await client.connect()
   try {
-    await client.query('select pg_advisory_lock($1)', [lockKey])
+    await client.query('select pg_advisory_lock($1)', [migrationLockKey])
     const db = knex({ client: 'pg', connection, pool: { min: 0, max: 1 }, log: silent })
+    let done: string[]
     try {
       // The advisory lock excludes other processes, so a knex lock found here belongs to a killed process.
       await db.migrate.forceFreeMigrationsLock({ migrationSource })
-      await db.migrate.latest({ migrationSource })
+      const [, names] = (await db.migrate.latest({ migrationSource })) as [batch: number, names: string[]]
+      done = names
     } finally {
       await db.destroy()
     }
     await runMigrations(client)
+    return done
   } finally {
     await client.end()
   }
+}
+
+/**
+ * Lists what does not work until the processes of the former version are replaced.
+ *
+ * @param names the migrations of a release; with the first one, there are no former processes
+ */
+export function listCautions(names: readonly string[]): string[] {
+  if (names.includes('001_tables')) return []
+  return names.flatMap((name) => {
+    const caution = migrations[name]?.untilReplaced
+    return caution === undefined ? [] : [`${name}: ${caution}`]
+  })
+}
+
+/** Brings an empty database to an earlier state, in a transaction: to the one in which these migrations have run. */
+export async function migrateTo(transaction: Knex.Transaction, names: readonly string[]): Promise<void> {
+  const getMigrations = async () => Object.keys(migrations).filter((name) => names.includes(name))
+  await transaction.migrate.latest({ migrationSource: { ...migrationSource, getMigrations } })
 }

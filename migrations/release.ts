@@ -2,13 +2,14 @@ import { ensureAdministrator } from '#shared/process/bootstrap.ts'
 import { ConfigError, readConfig } from '#shared/config/config.ts'
 import { openDatabase } from '#shared/store/database.ts'
 import { adoptVectorType } from '#shared/store/vector-type.ts'
-import { migrate } from './migrations.ts'
+import { listCautions, migrate } from './migrations.ts'
 
 /** The release step: migrates the database, and creates the first administrator if `ISOBOT_ADMIN_TOKEN` is set. */
 async function release(): Promise<void> {
   const config = readConfig()
-  await migrate(config.database.url, config.database)
+  const done = await migrate(config.database.url, config.database)
   console.log('The database is up to date')
+  for (const caution of listCautions(done)) console.log(caution)
   const db = openDatabase({ ...config.database, poolSize: 1 })
   try {
     await adoptVectorType(db)

@@ -5,7 +5,7 @@ import { connectionBudget } from '#shared/config/connection-budget.ts'
 import type { Config } from '#shared/config/config.ts'
 import { decryptJson } from '#shared/secrets.ts'
 import { connectionSettings } from '#shared/store/database.ts'
-import { migrations } from '../../migrations/migrations.ts'
+import { listCautions, migrations } from '../../migrations/migrations.ts'
 import { codeOf, findingsOf, selfSigned, wordsOf, type Finding } from './finding.ts'
 
 const { ok, warn, fail } = findingsOf('Database')
@@ -162,7 +162,12 @@ async function checkMigrations(client: Client): Promise<Finding[]> {
       ),
     ]
   }
-  if (missing.length > 0) return [fail(`The database lacks the migrations ${missing.join(', ')}`, remedy)]
+  if (missing.length > 0) {
+    return [
+      fail(`The database lacks the migrations ${missing.join(', ')}`, remedy),
+      ...listCautions(missing).map((caution) => warn(`After ${caution}`, 'see docs/upgrading.md')),
+    ]
+  }
   return [ok(`The database is up to date, with ${known.length} migrations`)]
 }
 

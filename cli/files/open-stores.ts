@@ -24,7 +24,11 @@ export async function openStores(
   return { config, db, log, [Symbol.asyncDispose]: () => db.destroy() }
 }
 
-async function ownVariables(directory: string): Promise<NodeJS.ProcessEnv> {
+/**
+ * The variables that name the database of the `isobot start` that runs on a data folder, and its secret.
+ * @throws Failure when none runs
+ */
+export async function ownVariables(directory: string): Promise<NodeJS.ProcessEnv> {
   const { lock, password } = postgresFiles(join(directory, 'postgres'))
   try {
     const [server, secret, word] = await Promise.all(

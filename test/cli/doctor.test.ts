@@ -133,6 +133,10 @@ test('distinguishes an unreachable database from a wrong password, a missing dat
     expect(await foundInDatabase({ DATABASE_URL: database.url })).toEqual({
       'fail: The database lacks the migrations 013_administration': 'run the release step: node migrations/migrate.js',
     })
+    await change(`delete from knex_migrations where name = '061_handovers'`)
+    expect(Object.keys(await foundInDatabase({ DATABASE_URL: database.url }))).toContainEqual(
+      expect.stringMatching('warn: After 061_handovers: workers of the former version hand events to the bot'),
+    )
     await change(`insert into knex_migrations (name, batch, migration_time) values ('999_future', 9, now())`)
     expect(await foundInDatabase({ DATABASE_URL: database.url })).toHaveProperty([
       'fail: The database is newer than this code: it has the migrations 999_future',

@@ -84,6 +84,11 @@ async function openPage(page: string): Promise<PageContext & AsyncDisposable> {
   const dataFolder = join(directory, '.isobot')
   await mkdir(dataFolder)
   await writeFile(join(dataFolder, 'credentials.json'), `${JSON.stringify(credentials, undefined, 2)}\n`)
+  const { DATABASE_URL, ISOBOT_SECRET } = platform.environment
+  await writeFile(
+    join(directory, 'production.env'),
+    `DATABASE_URL="${DATABASE_URL}"\nISOBOT_SECRET="${ISOBOT_SECRET}"\n`,
+  )
   await symlink(join(root, 'node_modules'), join(directory, 'node_modules'))
   const programs = join(directory, '.programs')
   await mkdir(programs)

@@ -28,7 +28,7 @@ test('migrating again, and from several places at once, changes nothing', async 
 
 test('a lock that a killed migration left does not stop the next one', async () => {
   await db('knex_migrations_lock').update({ is_locked: 1 })
-  await expect(migrate(database.url)).resolves.toBeUndefined()
+  await expect(migrate(database.url)).resolves.toEqual([])
 })
 
 test('a database that is newer than the code is refused', async () => {
@@ -120,9 +120,16 @@ test('the release step, as a program, brings an older database up to date withou
           ISOBOT_SECRET: 'x'.repeat(32),
         },
       })
-    const printed = `The database is up to date\nThe administrator's workspace is ${workspaceId}\n`
-    expect((await release()).stdout).toBe(printed)
-    expect((await release()).stdout).toBe(printed)
+    const cautions = [
+      expect.stringMatching(
+        /^061_handovers: workers of the former version hand events to the bot although people answer/,
+      ),
+      expect.stringMatching(/^063_role_agent: /),
+      expect.stringMatching(/^074_bundles: /),
+    ]
+    const printed = ['The database is up to date', `The administrator's workspace is ${workspaceId}`, '']
+    expect((await release()).stdout.split('\n')).toEqual(printed.toSpliced(1, 0, ...cautions))
+    expect((await release()).stdout.split('\n')).toEqual(printed)
     expect(await other('knex_migrations').pluck('name')).toEqual(names)
     expect(await other('bots').pluck('id')).toContain('b')
     await other('files').insert({ id: 'f', bot_id: 'b', key: 'k', content_type: 'text/plain' })
