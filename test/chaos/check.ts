@@ -174,7 +174,8 @@ async function readConversations(databaseUrl: string): Promise<Map<string, Conve
   return new Map(rows.map(({ id, ...conversation }) => [id, conversation]))
 }
 
-async function read<Row extends object>(databaseUrl: string, statement: string): Promise<Row[]> {
+/** Runs one query. */
+export async function read<Row extends object>(databaseUrl: string, statement: string): Promise<Row[]> {
   const client = new Client({ connectionString: databaseUrl })
   await client.connect()
   try {

@@ -6,6 +6,7 @@ import { describeReport, isClean } from './report.ts'
 import { describeHandover, runHandoverChaos, type HandoverChaosOptions } from './handover.ts'
 import { describeModels, runModelChaos, type ModelChaosOptions } from './models.ts'
 import { runChaos, type ChaosOptions } from './run.ts'
+import { describeUpgrade, isUpgradeClean, runUpgradeChaos, type UpgradeOptions } from './upgrade.ts'
 import { describeWebchat, runWebchatChaos, type WebchatChaosOptions } from './webchat.ts'
 
 const defaultKinds = faultKinds.join(',')
@@ -27,6 +28,7 @@ const usage = `Usage: npm run chaos -- [options]
   --apis <number>                 api processes (2)
   --workers <number>              worker processes (2)
   --only <kinds>                  what may go wrong, with commas between (everything)
+  --upgrade <commit>              in place of faults, the platform is upgraded from this commit, with --bot text or flow
   --visits <number>               conversations in browsers, with --bot webchat (100)
   --seed <number>                 repeats a plan of faults (a new one)
   --logs <level>                  what the processes log (fatal)`
@@ -61,12 +63,19 @@ type Run =
   | ({ bot: 'webchat' } & WebchatChaosOptions)
   | ({ bot: 'handover' } & HandoverChaosOptions)
   | ({ bot: 'model' } & ModelChaosOptions)
+  | UpgradeOptions
 
 async function runAndReport(options: Run, parts: AsyncDisposableStack): Promise<void> {
   console.error(`Chaos on ${options.backEnd}, seed ${options.seed}`)
   const begunAt = performance.now()
   const tell = (line: string) =>
     console.error(`${((performance.now() - begunAt) / 1000).toFixed(0).padStart(4)} s  ${line}`)
+  if ('commit' in options) {
+    const report = await runUpgradeChaos(options, parts, tell)
+    console.log(describeUpgrade(report))
+    if (!isUpgradeClean(report)) process.exitCode = 1
+    return
+  }
   if (options.bot === 'webchat') {
     const report = await runWebchatChaos(options, parts, tell)
     console.log(describeWebchat(report))
@@ -107,6 +116,7 @@ function readOptions(): Run[] {
       apis: { type: 'string', default: '2' },
       workers: { type: 'string', default: '2' },
       only: { type: 'string', default: defaultKinds },
+      upgrade: { type: 'string' },
       visits: { type: 'string', default: '100' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
       logs: { type: 'string', default: 'fatal' },
@@ -119,21 +129,29 @@ function readOptions(): Run[] {
   const only = values.only.split(',')
   const kinds = faultKinds.filter((kind) => only.includes(kind))
   if (kinds.length < only.length) throw new Error(`--only must be of: ${faultKinds.join(', ')}`)
-  return chosen.map((backEnd) => ({
-    backEnd,
-    bot,
-    kinds: values.only === defaultKinds ? usualFaults(bot) : kinds,
-    visits: positive('visits', values.visits),
+  const common = {
     apis: positive('apis', values.apis),
     workers: positive('workers', values.workers),
     seed: positive('seed', values.seed),
     messages: positive('messages', values.messages),
     conversations: positive('conversations', values.conversations),
-    faults: positive('faults', values.faults),
-    spacingMilliseconds: positive('spacing', values.spacing) * 1000,
     drainMilliseconds: 120_000,
     settings: {},
     environment: { LOG_LEVEL: values.logs },
+  }
+  const { upgrade: commit } = values
+  if (commit !== undefined) {
+    if (bot !== 'text' && bot !== 'flow') throw new Error(`--upgrade has --bot text or flow, not '${bot}'`)
+    return chosen.map((backEnd) => ({ ...common, backEnd, bot, commit }))
+  }
+  return chosen.map((backEnd) => ({
+    ...common,
+    backEnd,
+    bot,
+    kinds: values.only === defaultKinds ? usualFaults(bot) : kinds,
+    visits: positive('visits', values.visits),
+    faults: positive('faults', values.faults),
+    spacingMilliseconds: positive('spacing', values.spacing) * 1000,
   }))
 }
 

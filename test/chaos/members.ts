@@ -8,6 +8,8 @@ const repository = join(import.meta.dirname, '..', '..')
 
 export interface MemberOptions {
   kind: 'api' | 'worker'
+  /** The folder of its code; by default this repository. */
+  checkout?: string
   environment: NodeJS.ProcessEnv
   /** Its links to PostgreSQL and Redis, and its clients' links to it. */
   links: Link[]
@@ -24,15 +26,17 @@ export class Member {
   readonly surprises: Exit[] = []
 
   readonly #environment: NodeJS.ProcessEnv
+  readonly #checkout: string
   #child: Child | undefined
   #isEndAsked = false
   #isOver = false
   #managed: Promise<void> = Promise.resolve()
 
-  constructor({ kind, environment, links }: MemberOptions) {
+  constructor({ kind, environment, links, checkout = repository }: MemberOptions) {
     this.kind = kind
     this.links = links
     this.#environment = environment
+    this.#checkout = checkout
   }
 
   get isUp(): boolean {
@@ -40,9 +44,9 @@ export class Member {
   }
 
   async start(): Promise<void> {
-    const script = join(repository, this.kind, 'main.js')
+    const script = join(this.#checkout, this.kind, 'main.js')
     const child = await startChild(this.kind, [process.execPath, script], {
-      directory: repository,
+      directory: this.#checkout,
       environment: this.#environment,
     })
     this.#child = child

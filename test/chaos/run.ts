@@ -154,7 +154,7 @@ async function talkDuringFaults(
 }
 
 /** @returns the number of events and files that wait when the time limit is over */
-async function untilHandled(
+export async function untilHandled(
   platform: ChaosPlatform,
   milliseconds: number,
   tell: (line: string) => void,
@@ -171,7 +171,7 @@ async function untilHandled(
 }
 
 /** Ends the processes gracefully: all work in flight has its effect before the check. */
-async function stopMembers({ members }: ChaosPlatform): Promise<string[]> {
+export async function stopMembers({ members }: ChaosPlatform): Promise<string[]> {
   const ends = await Promise.all(members.map(async (member) => ({ member, exit: await member.stop() })))
   return ends.flatMap(({ member, exit }) => [
     ...member.surprises.map(({ code, signal }) => `the ${member.kind} ended by itself (${signal ?? `code ${code}`})`),

@@ -5,7 +5,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { Client, DatabaseError } from 'pg'
 import { startEmbeddedPostgres } from '../../cli/postgres/embedded-postgres.ts'
-import { migrate } from '../../migrations/migrations.ts'
 import { startRedis } from '../support/redis.ts'
 
 /** The database and the queue's server, whose failures can be simulated. */
@@ -27,7 +26,7 @@ export interface RedisServer {
 }
 
 /**
- * Starts a PostgreSQL with a migrated database.
+ * Starts a PostgreSQL with an empty database.
  *
  * @param settings settings of the server; the default ones are durable
  */
@@ -37,7 +36,6 @@ export async function openPostgres(parts: AsyncDisposableStack, settings: Record
   const start = () => startEmbeddedPostgres({ directory, log: () => {}, settings })
   let server = await start()
   parts.defer(() => server.stop())
-  await migrate(server.url)
   return {
     port: () => Number(new URL(server.url).port),
     urlOn(port) {

@@ -4,6 +4,7 @@ import { hashToken } from '#shared/secrets.ts'
 import { insertAccount, insertMember, insertPersonalToken, insertWorkspace } from '#shared/store/accounts.ts'
 import { openDatabase } from '#shared/store/database.ts'
 import type { Role } from '#shared/models/tables.ts'
+import { migrate } from '../../migrations/migrations.ts'
 import { freePort } from '../../cli/postgres/free-port.ts'
 import { Member } from '../chaos/members.ts'
 import { openPostgres, openRedis } from '../chaos/servers.ts'
@@ -33,6 +34,7 @@ const readyMilliseconds = 60_000
 
 export async function openFuzzPlatform(options: PlatformOptions, parts: AsyncDisposableStack): Promise<FuzzPlatform> {
   const postgres = await openPostgres(parts, options.settings)
+  await migrate(postgres.urlOn(postgres.port()))
   const redis = options.backEnd === 'redis' ? await openRedis(parts) : undefined
   const databaseUrl = postgres.urlOn(postgres.port())
   const models = parts.use(await startEndpoint())
@@ -51,6 +53,10 @@ export async function openFuzzPlatform(options: PlatformOptions, parts: AsyncDis
     BOT_WAITING_EVENTS: '1000000',
     API_DELAY_MS: '20000',
     SANDBOX_PROCESSES: '1',
+    // A provider that nobody can reach.
+    OIDC_ISSUER: 'http://localhost:1',
+    OIDC_CLIENT_ID: 'isobot',
+    OIDC_CLIENT_SECRET: 'a secret of the client',
     ...models.environment,
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     ...options.environment,
