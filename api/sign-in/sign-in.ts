@@ -30,7 +30,7 @@ type Problem = 'expired' | 'failed' | 'invitation' | 'no-account'
  * sends that with its requests, as it does personal tokens: no other address reads the cookie.
  */
 export function signInPages(context: Context): Router {
-  const { db, config, log } = context
+  const { db, config, log, metrics } = context
   const { signIn } = config
   const router = Router()
   router.use(sessionPath, (_request, response, next) => {
@@ -83,7 +83,9 @@ export function signInPages(context: Context): Router {
       log[known === 'failed' ? 'error' : 'info']({ err: error }, 'A sign-in with the OpenID provider has failed')
       return known
     })
-    response.redirect(303, `${config.http.baseUrl}/console/sign-in#${problem ?? 'signed-in'}`)
+    const outcome = problem ?? 'signed-in'
+    metrics.signIns.inc({ outcome })
+    response.redirect(303, `${config.http.baseUrl}/console/sign-in#${outcome}`)
   })
 
   async function end(request: Request, response: Response): Promise<Problem | undefined> {

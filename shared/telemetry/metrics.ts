@@ -52,6 +52,8 @@ export interface Metrics {
   modelCost: Counter<'provider'>
   /** Calls that a budget refused: that of the bot or that of the workspace. */
   modelBudgetRefusals: Counter<'budget'>
+  /** Sign-ins with the OpenID provider that came back from its pages: `signed-in`, or the reason why there is no session. */
+  signIns: Counter<'outcome'>
   requeues: Counter
   locksLost: Counter
   isolateStarts: Counter<'kind'>
@@ -145,6 +147,7 @@ export function openMetrics(isRead: boolean): Metrics {
     modelBudgetRefusals: counter('model_budget_refusals_total', 'Calls of language models that a budget refused', [
       'budget',
     ]),
+    signIns: counter('sign_ins_total', 'Sign-ins with the OpenID provider, by outcome', ['outcome']),
     requeues: counter('job_put_backs_total', 'Jobs requeued because their bot used its full share of the worker'),
     locksLost: counter('job_locks_lost_total', 'Jobs taken over from workers that did not renew the lock in time'),
     isolateStarts: counter('isolate_starts_total', 'Runs by their isolate: warm, prewarmed or cold', ['kind']),

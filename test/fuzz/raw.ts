@@ -8,6 +8,7 @@ const long = 'x'.repeat(20_000)
 /** Byte sequences that no conforming HTTP client sends. */
 export function rawRequests({ chatUrl, credentials }: Tenant): string[] {
   const { pathname } = new URL(chatUrl)
+  const session = '/v1/admin/session'
   const key = `x-user-key: ${credentials.user['x-user-key']}\r\n`
   const post = `POST ${pathname}/conversations HTTP/1.1\r\n${host}${key}`
   const targets = [
@@ -34,7 +35,9 @@ export function rawRequests({ chatUrl, credentials }: Tenant): string[] {
     '/readyz',
     '/webhooks/x',
     `${pathname}/hello`,
+    ...['providers', 'sign-in', 'callback', 'token', 'sign-out'].map((name) => `${session}/${name}`),
   ]
+  const ownPage = `${host}Origin: http://x\r\nContent-Length: 0\r\n`
   return [
     ...targets.flatMap((target) => methods.map((method) => `${method} ${target} HTTP/1.1\r\n${host}\r\n`)),
     ...paths.flatMap((entry) =>
@@ -45,6 +48,13 @@ export function rawRequests({ chatUrl, credentials }: Tenant): string[] {
     ...paths.map((entry) => `GET ${entry} HTTP/1.1\r\n${host}${websocket}\r\n`),
     ...paths.map((entry) => `GET ${entry} HTTP/1.1\r\n${host}Range: bytes=99999999-\r\nIf-Match: "x"\r\n\r\n`),
     `GET ${pathname}/conversations/x/listen HTTP/1.1\r\n${host}${websocket}Sec-WebSocket-Version: 99\r\n\r\n`,
+    ...['', 'isobot_session', 'isobot_session=%00', `isobot_session=${long}`, 'isobot_sign_in=a.b.c.d.e'].flatMap(
+      (cookie) => [
+        `POST ${session}/token HTTP/1.1\r\n${ownPage}Cookie: ${cookie}\r\n\r\n`,
+        `POST ${session}/sign-out HTTP/1.1\r\n${ownPage}Cookie: ${cookie}\r\n\r\n`,
+        `GET ${session}/callback?code=x&state=%zz HTTP/1.1\r\n${host}Cookie: ${cookie}\r\n\r\n`,
+      ],
+    ),
     'garbage\r\n\r\n',
     '\r\n\r\n\r\n',
     '\0\0\0\0',

@@ -5,6 +5,7 @@ import { freePort } from '../../../cli/postgres/free-port.ts'
 import { launchChromium } from '../../browser/chromium.ts'
 import { buildConsole } from '../../console/built.ts'
 import { installing } from '../../console/open-console.ts'
+import { followInbox } from '../../support/follow-inbox.ts'
 import { createMember, invite } from '../../support/members.ts'
 import { Browser, openProvider, type OpenIdProvider } from '../../support/openid-provider.ts'
 import { openPlatform, send, type Platform } from '../../support/platform.ts'
@@ -267,6 +268,47 @@ describe('the cookie of a session', () => {
       })
       expect(status).toBe(401)
     }
+  })
+})
+
+test('a session’s token opens the live lines of the inbox, and its cookie does not', async () => {
+  provider.people.set('max', { groups: ['Staff'] })
+  provider.people.set('ned', { groups: ['Staff'] })
+  const [max, ned] = await Promise.all(['max', 'ned'].map(async (login) => accountOf((await signIn(login)).browser)))
+  const inbox = await followInbox(platform, { authorization: max!.authorization, 'x-workspace-id': workspaceId })
+  expect(inbox.status).toBe(200)
+  const present = await send(
+    'PUT',
+    `${platform.url}/v1/admin/presence`,
+    {},
+    {
+      authorization: ned!.authorization,
+      'x-workspace-id': workspaceId,
+    },
+  )
+  expect(present.status).toBe(200)
+  await expect.poll(() => inbox.lines()).toContainEqual({ type: 'presence', memberId: ned!.account.id })
+  await inbox.close()
+  const cookie = `isobot_session=${(await signIn('max')).browser.cookies.get('isobot_session')}`
+  const withCookie = await followInbox(platform, { ...own(), cookie, 'x-workspace-id': workspaceId })
+  expect(withCookie.status).toBe(401)
+  await withCookie.close()
+})
+
+/** The number of sign-ins that had an outcome. */
+async function countOf(outcome: string): Promise<number> {
+  const { values } = await platform.context.metrics.signIns.get()
+  return values.find(({ labels }) => labels.outcome === outcome)?.value ?? 0
+}
+
+test('sign-ins are counted by their outcome', async () => {
+  const before = { signedIn: await countOf('signed-in'), expired: await countOf('expired') }
+  provider.people.set('oda', { groups: ['Staff'] })
+  const { back } = await signIn('oda')
+  await new Browser().send('GET', back)
+  expect({ signedIn: await countOf('signed-in'), expired: await countOf('expired') }).toEqual({
+    signedIn: before.signedIn + 1,
+    expired: before.expired + 1,
   })
 })
 
