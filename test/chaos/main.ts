@@ -38,7 +38,7 @@ const usage = `Usage: npm run chaos -- [options]
  * result is compared with that of a run without faults. See the README in this folder.
  */
 async function main(): Promise<void> {
-  let runs: Run[]
+  let runs: Run[] | UpgradeOptions[]
   try {
     runs = readOptions()
   } catch (error) {
@@ -63,9 +63,8 @@ type Run =
   | ({ bot: 'webchat' } & WebchatChaosOptions)
   | ({ bot: 'handover' } & HandoverChaosOptions)
   | ({ bot: 'model' } & ModelChaosOptions)
-  | UpgradeOptions
 
-async function runAndReport(options: Run, parts: AsyncDisposableStack): Promise<void> {
+async function runAndReport(options: Run | UpgradeOptions, parts: AsyncDisposableStack): Promise<void> {
   console.error(`Chaos on ${options.backEnd}, seed ${options.seed}`)
   const begunAt = performance.now()
   const tell = (line: string) =>
@@ -104,7 +103,7 @@ async function untilStopped(): Promise<'stopped'> {
   return 'stopped'
 }
 
-function readOptions(): Run[] {
+function readOptions(): Run[] | UpgradeOptions[] {
   const { values } = parseArgs({
     options: {
       backend: { type: 'string', default: 'both' },

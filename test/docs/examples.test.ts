@@ -84,11 +84,10 @@ async function openPage(page: string): Promise<PageContext & AsyncDisposable> {
   const dataFolder = join(directory, '.isobot')
   await mkdir(dataFolder)
   await writeFile(join(dataFolder, 'credentials.json'), `${JSON.stringify(credentials, undefined, 2)}\n`)
-  const { DATABASE_URL, ISOBOT_SECRET } = platform.environment
-  await writeFile(
-    join(directory, 'production.env'),
-    `DATABASE_URL="${DATABASE_URL}"\nISOBOT_SECRET="${ISOBOT_SECRET}"\n`,
-  )
+  const variables = ['DATABASE_URL', 'REDIS_URL', 'REDIS_PREFIX', 'ISOBOT_SECRET']
+  const lines = variables.map((name) => `${name}="${platform.environment[name]}"\n`)
+  // The port of bull-board's example, which may be taken on this machine.
+  await writeFile(join(directory, 'production.env'), [...lines, `BOARD_PORT=${await freePort()}\n`].join(''))
   await symlink(join(root, 'node_modules'), join(directory, 'node_modules'))
   const programs = join(directory, '.programs')
   await mkdir(programs)
