@@ -22,7 +22,12 @@ const commandLine = ['cli/isobot.js', 'cli/author-test.ts']
 const forAuthors = ['bot/index.d.ts', 'bot/test.d.ts', 'templates', 'LICENSE']
 
 /** Those of the command line that need the platform's own database, Redis or processes. */
-const platformOnly = ['cli/start.ts', 'cli/doctor/examine.ts', 'cli/files/open-stores.ts']
+const platformOnly = [
+  'cli/start.ts',
+  'cli/doctor/examine.ts',
+  'cli/files/open-stores.ts',
+  ...['open-platform', 'write-backup', 'open-backup', 'restore-backup'].map((name) => `cli/backup/${name}.ts`),
+]
 
 /** The files that the page of the API takes from `swagger-ui-dist`. */
 const renderer = Object.fromEntries(
