@@ -1,10 +1,18 @@
 import { escapeIdentifier, type ClientBase } from 'pg'
 import type { BackupTable } from './format.ts'
 
-/** Settings of a session by which rows are written and read the same way on every server, however long it takes. */
-export const sessionSettings =
-  "set timezone = 'UTC'; set datestyle = 'ISO'; set bytea_output = 'hex'; set extra_float_digits = 1; " +
-  'set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0'
+/** Settings of a transaction by which rows are written and read the same way on every server, however long it takes. */
+export const transactionSettings = [
+  "timezone = 'UTC'",
+  "datestyle = 'ISO'",
+  "bytea_output = 'hex'",
+  'extra_float_digits = 1',
+  'statement_timeout = 0',
+  'lock_timeout = 0',
+  'idle_in_transaction_session_timeout = 0',
+]
+  .map((setting) => `set local ${setting}`)
+  .join('; ')
 
 /** The tables of the schema that a session uses, except those of extensions. */
 const ownTables = `

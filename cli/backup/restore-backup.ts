@@ -9,7 +9,7 @@ import { connectionSettings } from '#shared/store/database.ts'
 import { adoptVectorType } from '#shared/store/vector-type.ts'
 import { migrate, migrateTo, migrationLockKey, migrations } from '../../migrations/migrations.ts'
 import { failed } from '../failure.ts'
-import { copyTarget, listAllTables, listTables, sessionSettings, suspendChecks } from './catalog.ts'
+import { copyTarget, listAllTables, listTables, transactionSettings, suspendChecks } from './catalog.ts'
 import { secretCheckOwner, type BackupHeader, type BackupManifest, type BackupTable } from './format.ts'
 import type { BackupReader } from './read-backup.ts'
 
@@ -56,7 +56,7 @@ export async function restoreBackup(
   try {
     restored = await db.transaction(async (transaction) => {
       const client = await connectionOf(transaction)
-      await client.query(sessionSettings)
+      await client.query(transactionSettings)
       await client.query('select pg_advisory_xact_lock($1)', [migrationLockKey])
       await assertEmpty(client)
       report?.('Creating the tables')

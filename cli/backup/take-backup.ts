@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto'
 import { escapeIdentifier, type Client } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { encryptJson, type PlatformSecret } from '#shared/secrets.ts'
-import { migrationLockKey } from '../../migrations/migrations.ts'
 import { failed } from '../failure.ts'
 import { readVersion } from '../version.ts'
-import { copyTarget, listTables, readMigrations, readNumbers, sessionSettings } from './catalog.ts'
+import { copyTarget, listTables, readMigrations, readNumbers, transactionSettings } from './catalog.ts'
 import { endOfRows, secretCheckOwner, type BackupHeader, type BackupManifest } from './format.ts'
 
 /** Contents of files by the store that has them. */
@@ -31,8 +30,11 @@ export interface BackupOptions {
   done: (taken: TakenBackup) => void
 }
 
+const nothing = 'The database has no tables of Isobot: there is nothing to back up'
+
 /**
- * Reads the whole database in one snapshot, table by table, while the platform serves. Only migrations wait for it.
+ * Reads the whole database in one snapshot, table by table, while the platform serves. Only migrations that alter
+ * tables wait for it.
  *
  * @param client a connection of its own, which is left with an open transaction if the reader stops early
  * @returns the lines of a backup, in chunks
@@ -44,18 +46,20 @@ export async function* takeBackup(client: Client, { secret, report, done }: Back
     hash.update(chunk)
     return chunk
   }
-  await client.query(sessionSettings)
-  await client.query('select pg_advisory_lock_shared($1)', [migrationLockKey])
   const tables = await listTables(client)
-  const migrations = await readMigrations(client)
-  if (migrations.length === 0) throw failed('The database has no tables of Isobot: there is nothing to back up')
+  if (tables.length === 0) throw failed(nothing)
   // Before the snapshot, so that everything that was acknowledged until then is in it.
   const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now')
   const takenAt = rows[0]!.now.toISOString()
-  await client.query('begin isolation level repeatable read read only')
+  await client.query(`begin isolation level repeatable read read only; ${transactionSettings}`)
   // The snapshot begins with the first query after it: a table that is altered or emptied later has no older version.
   const names = tables.map(({ table }) => escapeIdentifier(table))
   await client.query(`lock table ${names.join(', ')} in access share mode`)
+  const migrations = await readMigrations(client)
+  if (migrations.length === 0) throw failed(nothing)
+  if (JSON.stringify(await listTables(client)) !== JSON.stringify(tables)) {
+    throw failed('The database was migrated meanwhile: run the command again')
+  }
   const contents = await countContents(client, tables)
 
   const secretCheck = await encryptJson(secret, secretCheckOwner, {})
