@@ -163,6 +163,11 @@ interface ConversationStarted extends EventBase<'conversation_started', { channe
   integration: string
 }
 
+/** People have handed a conversation back, or the time of the handover is over. */
+interface HandoverEnded extends EventBase<'handover_ended', { handoverId: string; status: 'resolved' | 'expired' }> {
+  conversationId: string
+}
+
 /** The time of a flow's cron trigger has come. */
 type FlowScheduled = EventBase<'flow_scheduled', { flow: string; trigger: string }>
 
@@ -189,6 +194,7 @@ export type IncomingEvent =
   | StateExpired
   | ConversationStarted
   | FlowScheduled
+  | HandoverEnded
   | WorkflowUpdate
   | ValueOf<{ [Type in keyof Events & string]: EventBase<Type, Events[Type]> }>
 

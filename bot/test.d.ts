@@ -34,6 +34,10 @@ export interface DryRunCall {
 export interface DryRunFetch {
   method: string
   url: string
+  /** By lower-case name. */
+  headers: Record<string, string>
+  /** Text, or base64 where it is no text. */
+  body?: string
   status?: number
   failure?: string
 }
@@ -155,3 +159,50 @@ export interface TestedBot extends AsyncDisposable {
  * @param secrets the values that the bot reads from `env`, by name: `{ SECRET_API_KEY: '…' }`
  */
 export function openBot(folder: string, secrets?: Record<string, string>): Promise<TestedBot>
+
+/** An integration of a project, installed on a bot. */
+export interface TestedIntegration extends AsyncDisposable {
+  /** Calls `register`, if the integration has it. */
+  register(options?: DryRunOptions): Promise<DryRunResult>
+  unregister(options?: DryRunOptions): Promise<DryRunResult>
+  /** Has the handler answer a request, a POST unless `method` says otherwise; `result` is its response. */
+  handle(
+    request: {
+      method?: string
+      /** The rest of the path after the webhook's address. */
+      path?: string
+      /** Without the question mark. */
+      query?: string
+      headers?: Record<string, string>
+      body?: string | Uint8Array
+    },
+    options?: DryRunOptions,
+  ): Promise<DryRunResult>
+  /** Has a channel send a message of the bot; `conversation`, `message` and `user` have fields of these, such as tags. */
+  send(
+    message: {
+      channel: string
+      type: string
+      payload: JsonObject
+      conversation?: JsonObject
+      message?: JsonObject
+      user?: JsonObject
+    },
+    options?: DryRunOptions,
+  ): Promise<DryRunResult>
+  /** Calls an action; `result` is its output. */
+  callAction(name: string, input?: JsonObject, options?: DryRunOptions): Promise<DryRunResult>
+  /** Ends the isolate. The open isolate keeps the test process alive. */
+  close(): Promise<void>
+}
+
+/**
+ * Bundles an integration of a project and opens an isolate with the bundle.
+ *
+ * @param folder the integration's folder, with `integration.json` and `index.ts`
+ * @param installed its configuration, completed by the defaults of the schema, and the values that it reads from `env`
+ */
+export function openIntegration(
+  folder: string,
+  installed?: { configuration?: JsonObject; secrets?: Record<string, string> },
+): Promise<TestedIntegration>

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { failed, Failure, misused } from '../failure.ts'
+import { exitCodes, failed, Failure, misused } from '../failure.ts'
 import type { DeploymentPlan } from '../project/plan-deployment.ts'
 import type { Project } from '../project/project.ts'
 import { toolsOf } from '../tools.ts'
@@ -117,6 +117,10 @@ export function addDeployCommand(program: Command): void {
         words.showDeployed(deployed),
       )
       if (missingSecrets.length > 0) output.note(missing(project, missingSecrets))
+      const failures = words.failedRegistrations(deployed.bot, Object.keys(project.settings.integrations ?? {}))
+      if (failures.length === 0) return
+      process.exitCode = exitCodes.failed
+      output.note(`Deployed, and not registered: ${failures.join('; ')}. Correct isobot.json, and deploy again`)
     })
 }
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { DryRunFetch } from '../dry-run/host.ts'
 import { exitCodes, misused } from '../failure.ts'
 import { toolsOf } from '../tools.ts'
 
@@ -61,17 +62,23 @@ Answers:
       const dryRunOptions = { answers, allowsFetch: options.allowFetch ?? false }
       let status: string
       if (hook === 'conversation') {
-        const { state, steps } = toTalk(given)
-        const talk = await runTalk(trial.openConversation({ ...dryRunOptions, state }), steps)
-        output.result(talk, () => showTalk(talk))
+        const file = toTalk(given)
+        const talk = await runTalk(trial.openConversation({ ...dryRunOptions, state: file.state }), file.steps)
+        const steps = talk.steps.map(withoutHeaders)
+        output.result({ ...talk, steps }, () => showTalk(talk))
         ;({ status } = talk)
       } else {
         const result = await trial.run(hook, given, dryRunOptions)
-        output.result(result, () => showResult(result))
+        output.result(withoutHeaders(result), () => showResult(result))
         ;({ status } = result)
       }
       if (status === 'failed') process.exitCode = exitCodes.failed
     })
+}
+
+/** Headers of requests may have secrets, which belong in no log of a terminal or of a build. */
+function withoutHeaders<Result extends { fetches: DryRunFetch[] }>(result: Result) {
+  return { ...result, fetches: result.fetches.map(({ headers: _headers, ...shown }) => shown) }
 }
 
 async function readJson(file: string): Promise<Record<string, unknown>> {

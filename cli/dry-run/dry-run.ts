@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { JsonObject, LogLine, RunRequest, Sandbox } from '#sandbox/protocol/contract.ts'
+import type { ByteSource, JsonObject, LogLine, RunRequest, Sandbox } from '#sandbox/protocol/contract.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import type { Compiled } from '#sandbox/compiler/contract.ts'
 import { flowsFile } from '#sandbox/compiler/esbuild.ts'
@@ -32,6 +32,10 @@ export interface ConversationOptions extends DryRunOptions {
   state?: Partial<Pick<Variables, 'user' | 'conversation' | 'session' | 'bot'>>
 }
 
+interface CallOptions extends DryRunOptions {
+  streamed?: Record<string, () => ByteSource>
+}
+
 /** A bot's code in its own isolate without a platform: its calls are recorded, not executed. */
 export interface DryRun extends AsyncDisposable {
   readonly hooks: string[]
@@ -45,6 +49,14 @@ export interface DryRun extends AsyncDisposable {
   run(name: string, given: Record<string, unknown>, options?: DryRunOptions): Promise<DryRunResult>
   /** Opens a conversation with the bot: its hooks and flows handle each event, and it keeps its state and position. */
   openConversation(options?: ConversationOptions): DryRunConversation
+  /**
+   * Calls a function that the module exports, as those of integrations are called.
+   *
+   * @param path of the function, `['channels', 'room', 'messages', 'text']`; the first function on it is called
+   * @param argument what it gets beside `client`, `logger` and `env`
+   * @param options `streamed`: the fields of the argument that the code may read in parts
+   */
+  call(path: string[], argument: JsonObject, options?: CallOptions): Promise<DryRunResult>
 }
 
 const botId = 'bot_trial'
@@ -72,7 +84,8 @@ export async function openDryRun(bundle: Bundle, environment: Record<string, str
     return {
       hooks: base.hooks,
       actions: base.actions,
-      run: (name, given, options = {}) => execute(base, name, given, options),
+      run: (name, given, options = {}) => execute(base, taskFor(base, name, given), options),
+      call: (path, argument, options = {}) => execute(base, callOf(path, argument, options), options),
       openConversation: ({ state = {}, answers = {}, allowsFetch = false } = {}) =>
         openConversation({ ...base, context: { ...base, answers: openAnswers(answers, { allowsFetch }) }, state }),
       [Symbol.asyncDispose]: () => sandbox.close(),
@@ -151,18 +164,21 @@ async function compile(
   return compiled as Compiled
 }
 
-async function execute(
-  base: Base,
-  name: string,
-  given: Record<string, unknown>,
-  options: DryRunOptions,
-): Promise<DryRunResult> {
-  const task = taskFor(base, name, given)
+async function execute(base: Base, task: RunRequest['task'], options: CallOptions): Promise<DryRunResult> {
   const record = { calls: [] as DryRunCall[], fetches: [] as DryRunFetch[], logs: [] as LogLine[] }
   const answers = openAnswers(options.answers ?? {}, { allowsFetch: options.allowsFetch ?? false })
   const started = performance.now()
-  const outcome = await runDry({ ...base, answers, record }, randomUUID(), task)
+  const sources = options.streamed && { sources: options.streamed }
+  const outcome = await runDry({ ...base, answers, record, ...sources }, randomUUID(), task)
   return { ...toResult(outcome, base.map), ...record, milliseconds: Math.round(performance.now() - started) }
+}
+
+/** As on the platform, only `register` and `unregister` may be missing. */
+function callOf(path: string[], argument: JsonObject, { streamed = {} }: CallOptions): RunRequest['task'] {
+  const optional = path[0]?.endsWith('register') ?? false
+  const [field] = Object.keys(streamed)
+  const readable = field !== undefined && { streamed: { field } }
+  return { kind: 'call', path, optional, argument, addsContext: true, streamPrefix: 'trial/', ...readable }
 }
 
 /** @throws Failure when the code has no hook or action of that name that runs by itself */

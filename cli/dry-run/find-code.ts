@@ -1,8 +1,9 @@
-import { failed } from '../failure.ts'
+import { failed, type Failure } from '../failure.ts'
 import { findBot } from '../find-bot.ts'
 import type { Connection } from '../connection.ts'
 import { openBundler, type Bundle } from '../project/bundle.ts'
-import { showProblems } from '../project/code-frame.ts'
+import { showProblems, type Problem } from '../project/code-frame.ts'
+import { openIntegrationBundler, type BundledIntegration } from '../project/own-integration.ts'
 import { isFile, isFolder, looseProject, openProject, type Project } from '../project/project.ts'
 
 /**
@@ -29,8 +30,22 @@ export async function bundleOnce(project: Project): Promise<Bundle> {
   await using bundler = await openBundler(project)
   const bundled = await bundler.bundle()
   if ('bundle' in bundled) return bundled.bundle
-  const { problems } = bundled
-  throw failed(`The bot cannot be bundled:\n\n${await showProblems(project.folder, problems)}`, {
-    details: { problems },
-  })
+  throw await notBundled('bot', project.folder, bundled.problems)
+}
+
+/**
+ * Bundles an integration of a project.
+ *
+ * @param name its folder, relative to the one in which positions of problems are shown
+ * @throws Failure with the problems of the source
+ */
+export async function bundleIntegration(folder: string, name: string): Promise<BundledIntegration> {
+  await using bundler = await openIntegrationBundler(folder, name)
+  const bundled = await bundler.bundle()
+  if ('code' in bundled) return bundled
+  throw await notBundled('integration', folder, bundled.problems)
+}
+
+async function notBundled(kind: string, folder: string, problems: Problem[]): Promise<Failure> {
+  return failed(`The ${kind} cannot be bundled:\n\n${await showProblems(folder, problems)}`, { details: { problems } })
 }

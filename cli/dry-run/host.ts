@@ -23,12 +23,16 @@ export interface DryRunCall {
 export interface DryRunFetch {
   method: string
   url: string
+  /** By lower-case name. */
+  headers: Record<string, string>
+  /** Text, or base64 where it is no text. */
+  body?: string
   status?: number
   failure?: string
 }
 
 /** The context that the runs of a dry run share. */
-export interface DryRunContext extends Pick<RunRequest, 'bundle' | 'limits'> {
+export interface DryRunContext extends Pick<RunRequest, 'bundle' | 'limits' | 'sources'> {
   sandbox: Sandbox
   /** The names of the bot's own actions. */
   actions: string[]
@@ -41,18 +45,19 @@ export interface DryRunContext extends Pick<RunRequest, 'bundle' | 'limits'> {
 
 /** Runs a hook or an action in the isolate of a dry run. */
 export function runDry(context: DryRunContext, id: string, task: RunRequest['task']): Promise<Outcome> {
-  const { sandbox, bundle, limits, answers, record } = context
+  const { sandbox, bundle, limits, sources, answers, record } = context
   return sandbox.run({
     id,
     bundle,
     limits,
     task,
+    ...(sources && { sources }),
     host: openHost(context, id),
     async fetch(request, signal) {
       const answer = await answers.fetch(request, signal)
-      const { method, url } = request
+      const { method, url, headers, body } = request
       const outcome = 'failure' in answer ? { failure: answer.message } : { status: answer.status }
-      record.fetches.push({ method, url, ...outcome })
+      record.fetches.push({ method, url, headers, ...(body !== undefined && { body }), ...outcome })
       return answer
     },
     onLog: (line) => record.logs.push(line),

@@ -4,9 +4,11 @@ import { findSource, indexSourceMap, sourceFile } from '#sandbox/compiler/source
 import type { Connection } from '../connection.ts'
 import { failed, Failure, misused } from '../failure.ts'
 import { findBot, listAllBots } from '../find-bot.ts'
+import type { BundledCode } from './bundle-code.ts'
 import type { Bundle, Bundler } from './bundle.ts'
 import { checkTypes } from './check-types.ts'
 import type { Problem } from './code-frame.ts'
+import { uploadIntegration, type BundledIntegration } from './own-integration.ts'
 import { planDeployment, type DeploymentPlan } from './plan-deployment.ts'
 import { rememberBot, type Project } from './project.ts'
 
@@ -106,6 +108,12 @@ async function upload(
       const permissions = { net: grant.net }
       await connection.ask('PUT', `/v1/admin/integrations/${grant.id}`, { body: { permissions } })
     }
+    for (const { alias, integration, id: present, net: hosts } of plan.uploads) {
+      const uploaded = await uploadOwn(connection, integration, { id: present, net: hosts, signal })
+      if (typeof uploaded !== 'string') return uploaded
+      const installation = (plan.fields['integrations'] as Record<string, object> | undefined)?.[alias]
+      if (installation) Object.assign(installation, { integrationId: uploaded })
+    }
     const allowed = {
       allowNoHooks: allowsNoHooks,
       ...(!allowsRemovedNodes && { allowRemovedNodes: false }),
@@ -122,6 +130,21 @@ async function upload(
     const problem = toProblem(error, bundle)
     if (problem) return { problems: [problem] }
     throw lossOf(error) ?? error
+  }
+}
+
+/** @returns the id of the integration, or the problem of its source */
+async function uploadOwn(
+  connection: Connection,
+  integration: BundledIntegration,
+  options: Parameters<typeof uploadIntegration>[2],
+): Promise<string | { problems: Problem[] }> {
+  try {
+    return await uploadIntegration(connection, integration, options)
+  } catch (error) {
+    const problem = toProblem(error, integration)
+    if (problem) return { problems: [problem] }
+    throw error
   }
 }
 
@@ -210,7 +233,7 @@ async function assertNameIsFree(connection: Connection, { settings: { name } }: 
 }
 
 /** The platform's error about the flows, or about the code, with a position in the bundle mapped to the author's files. */
-function toProblem(error: unknown, { sourceMap }: Bundle): Problem | undefined {
+function toProblem(error: unknown, { sourceMap }: BundledCode): Problem | undefined {
   if (!(error instanceof Failure)) return undefined
   const { file, line, column, flow } = (error.details?.['metadata'] ?? {}) as {
     file?: string

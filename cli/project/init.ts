@@ -2,11 +2,15 @@ import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promise
 import { createRequire } from 'node:module'
 import { basename, join, resolve } from 'node:path'
 import { failed, misused } from '../failure.ts'
-import { dependencyOf } from './own-package.ts'
+import { exampleFolder, type ExampleName } from './project-examples.ts'
+import { dependencyOf, home } from './own-package.ts'
 import { refreshPlatformFiles } from './platform-files.ts'
-import { projectFile } from './project.ts'
+import { projectFile, readIfPresent } from './project.ts'
 
-const template = resolve(import.meta.dirname, '..', '..', 'templates', 'bot')
+const template = join(home, 'templates', 'bot')
+
+/** Files of the template that projects of examples have, too. */
+const common = ['gitignore', 'tsconfig.json']
 
 /** A name that is valid for packages, folders and bots on every system. */
 const validName = /^[a-z0-9][a-z0-9._-]{0,99}$/
@@ -24,9 +28,10 @@ export interface CreatedProject {
  * Creates the project of a bot in a folder.
  *
  * @param path the path of the folder; its last part is the bot's name
+ * @param example the example that the project begins as; without one, it has a hook and an action
  * @throws Failure when the name is invalid or the folder is not empty
  */
-export async function initProject(path: string): Promise<CreatedProject> {
+export async function initProject(path: string, example?: ExampleName): Promise<CreatedProject> {
   const folder = resolve(path)
   const name = basename(folder)
   if (!validName.test(name)) {
@@ -39,7 +44,11 @@ export async function initProject(path: string): Promise<CreatedProject> {
   if (present.length > 0) throw failed(`${folder} is not empty: choose another name, or an empty folder`)
 
   await mkdir(folder, { recursive: true })
-  await cp(template, folder, { recursive: true })
+  if (example === undefined) await cp(template, folder, { recursive: true })
+  else {
+    for (const file of common) await cp(join(template, file), join(folder, file))
+    await cp(exampleFolder(example), folder, { recursive: true })
+  }
   // Under its real name the file would apply to the template folder itself.
   await rename(join(folder, 'gitignore'), join(folder, '.gitignore'))
   const readme = join(folder, 'README.md')
@@ -51,7 +60,8 @@ export async function initProject(path: string): Promise<CreatedProject> {
     scripts: { dev: 'isobot dev', test: 'isobot test', deploy: 'isobot deploy' },
     devDependencies: { isobot: await dependencyOf(folder) },
   })
-  await writeJson(join(folder, projectFile), { name, permissions: { net: [] } })
+  const declared = JSON.parse(await readIfPresent(join(folder, projectFile)) ?? '{ "permissions": { "net": [] } }') as object
+  await writeJson(join(folder, projectFile), { ...declared, name })
   await refreshPlatformFiles(folder)
   return { folder, name, files: (await readdir(folder)).toSorted(), isInstalled: isFound(folder) }
 }

@@ -3,11 +3,13 @@ import { isDeepStrictEqual } from 'node:util'
 import { diffLines } from '#shared/code/line-diff.ts'
 import { compareFlows } from '#shared/flows/compare-flows.ts'
 import type { Bot } from '#shared/models/bot.ts'
+import { isRecord } from '#shared/models/payload.ts'
 import type { Connection } from '../connection.ts'
 import { misused } from '../failure.ts'
 import { getBot } from '../find-bot.ts'
 import { findIntegration } from '../integrations/find-integration.ts'
 import type { Bundle } from './bundle.ts'
+import { findOwnIntegration, type BundledIntegration } from './own-integration.ts'
 import type { DeclaredIntegration, Declarations } from './settings.ts'
 
 /** A part of a bot that a deployment changes. */
@@ -29,6 +31,18 @@ export interface DeploymentPlan {
   fields: Record<string, unknown>
   /** Hosts to grant to integrations of the workspace, by the id of the integration. */
   grants: { id: string; net: string[] }[]
+  /** Integrations of the project to create or update. */
+  uploads: IntegrationUpload[]
+}
+
+export interface IntegrationUpload {
+  /** The installation that gets the id of the integration. */
+  alias: string
+  integration: BundledIntegration
+  /** Of the version that the workspace has; undefined for a new one. */
+  id: string | undefined
+  /** The hosts that its code may request. */
+  net: string[]
 }
 
 interface PlanOptions {
@@ -62,11 +76,11 @@ export async function planDeployment(
   }
   planSubscriptions(declared, bot, changes, fields)
   planRecurringEvents(declared, bot, changes, fields)
-  const grants = await planIntegrations(connection, declared, bot, changes, fields)
+  const { grants, uploads } = await planIntegrations(connection, declared, { bot, bundle }, changes, fields)
   const missingSecrets = (declared.secrets ?? [])
     .map((name) => name.replace(/^SECRET_/, ''))
     .filter((name) => !bot?.secrets.includes(name))
-  return { changes, missingSecrets, fields, grants }
+  return { changes, missingSecrets, fields, grants, uploads }
 }
 
 async function compareCode({ ask }: Connection, bundle: Bundle, bot: Bot | undefined): Promise<Change[]> {
@@ -95,7 +109,7 @@ async function compareCode({ ask }: Connection, bundle: Bundle, bot: Bot | undef
 }
 
 /** As the platform makes it of an upload. */
-function hashOf({ code, flows = [] }: Bundle): string {
+function hashOf({ code, flows = [] }: Pick<Bundle, 'code' | 'flows'>): string {
   const hash = createHash('sha256').update(code)
   if (flows.length > 0) hash.update('\0').update(JSON.stringify(flows))
   return hash.digest('hex')
@@ -145,42 +159,67 @@ function planRecurringEvents(
 async function planIntegrations(
   connection: Connection,
   { integrations = {} }: Declarations,
-  bot: Bot | undefined,
+  { bot, bundle }: { bot: Bot | undefined; bundle: Bundle },
   changes: Change[],
   fields: Record<string, unknown>,
-): Promise<DeploymentPlan['grants']> {
+): Promise<Pick<DeploymentPlan, 'grants' | 'uploads'>> {
   const changed: Record<string, unknown> = {}
   const grants: DeploymentPlan['grants'] = []
+  const uploads: IntegrationUpload[] = []
   for (const [alias, declared] of Object.entries(integrations)) {
-    const found = await findIntegration(connection, declared.integration)
+    const own = bundle.integrations?.[declared.integration]
+    const found = own
+      ? await findOwnIntegration(connection, own)
+      : await findIntegration(connection, declared.integration)
     const present = bot?.integrations[alias]
     const settings = settingsOf(alias, declared)
     const { configuration, enabled, configurationType } = settings
     const differs =
-      present?.id !== found.id ||
+      present === undefined ||
+      present.id !== found?.id ||
       isWanted(enabled, present.enabled) ||
       isWanted(configurationType, present.configurationType) ||
       (configuration !== undefined && !containsAll(present.configuration, configuration))
     if (differs) {
-      changed[alias] = { integrationId: found.id, ...settings }
+      changed[alias] = { ...(found && { integrationId: found.id }), ...settings }
       const { hosts: _hosts, ...shown } = declared
       const former = present && {
         integration: `${present.name}@${present.version}`,
         enabled: present.enabled,
         configuration: 'as deployed',
       }
-      changes.push(
-        changeOf(`integrations.${alias}`, former, { ...shown, integration: `${found.name}@${found.version}` }),
-      )
+      const { name, version } = own?.definition ?? found!
+      changes.push(changeOf(`integrations.${alias}`, former, { ...shown, integration: `${name}@${version}` }))
     }
-    const granted = found.permissions.net ?? []
+    const granted = found?.permissions.net ?? []
     const added = (declared.hosts ?? []).filter((host) => !granted.includes(host))
-    if (added.length === 0) continue
-    grants.push({ id: found.id, net: [...granted, ...added] })
-    changes.push({ field: `integrations.${alias}.hosts`, from: granted, to: [...granted, ...added] })
+    const net = [...granted, ...added]
+    if (added.length > 0) changes.push({ field: `integrations.${alias}.hosts`, from: granted, to: net })
+    if (own) {
+      uploads.push({ alias, integration: own, id: found?.id, net })
+      changes.push(...compareIntegration(alias, own, found))
+    } else if (found && added.length > 0) grants.push({ id: found.id, net })
   }
   if (Object.keys(changed).length > 0) fields['integrations'] = changed
-  return grants
+  return { grants, uploads }
+}
+
+/** The changes of the code and the definition of a project's own integration. */
+function compareIntegration(
+  alias: string,
+  { code, definition: { $schema: _schema, ...definition } }: BundledIntegration,
+  found: Awaited<ReturnType<typeof findOwnIntegration>>,
+): Change[] {
+  const changes: Change[] = []
+  const hash = hashOf({ code })
+  if (hash !== found?.hash) {
+    changes.push(changeOf(`integrations.${alias}.code`, found?.hash && { hash: found.hash }, { hash }))
+  }
+  // The platform completes a definition, and declares what the code exports.
+  if (found && !containsDeep(found, definition)) {
+    changes.push({ field: `integrations.${alias}.definition`, from: 'deployed', to: 'changed' })
+  }
+  return changes
 }
 
 /** Whether a setting is declared, and is another one now. */
@@ -191,6 +230,12 @@ function isWanted<T>(declared: T | undefined, present: T | undefined): boolean {
 /** The platform completes a configuration by the defaults of its schema, which are no difference. */
 function containsAll(present: Record<string, unknown>, wanted: Record<string, unknown>): boolean {
   return Object.entries(wanted).every(([name, value]) => isDeepStrictEqual(present[name], value))
+}
+
+/** Whether a value has all that another one has. */
+function containsDeep(present: unknown, wanted: unknown): boolean {
+  if (!isRecord(present) || !isRecord(wanted)) return isDeepStrictEqual(present, wanted)
+  return Object.entries(wanted).every(([name, value]) => containsDeep(present[name], value))
 }
 
 function settingsOf(alias: string, { integration: _integration, hosts: _hosts, ...settings }: DeclaredIntegration) {

@@ -14,7 +14,9 @@ const declaredIntegration = closedObject(
     integration: {
       type: 'string',
       minLength: 1,
-      description: 'A name for the newest version, name@version, name@range, or an id.',
+      description:
+        'A name for the newest version, name@version, name@range, or an id; or the folder of an integration of the ' +
+        'project, ./integrations/crm.',
     },
   },
   {

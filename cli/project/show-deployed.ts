@@ -1,3 +1,4 @@
+import type { Bot } from '#shared/models/bot.ts'
 import { styled } from '../output.ts'
 import { listNodes, type Deployed } from './deploy.ts'
 
@@ -11,6 +12,12 @@ export function describeDeployed({ bot, isNew, removedNodes, checkedTypes, milli
     version,
     chatUrl: integrations['chat']?.webhookUrl,
     ...(removedNodes && { removedNodes }),
+    integrations: Object.fromEntries(
+      installationsOf(bot).map(([alias, { status, statusReason, webhookUrl }]) => [
+        alias,
+        { status, ...(statusReason && { statusReason }), webhookUrl },
+      ]),
+    ),
     milliseconds,
   }
 }
@@ -26,11 +33,32 @@ export function showDeployed({ bot, isNew, removedNodes, checkedTypes, milliseco
     `  hooks    ${listed(version?.hooks)}`,
     `  actions  ${listed(version?.actions)}`,
     `  talk     isobot chat ${name}`,
+    ...installationsOf(bot).map(showInstallation),
     ...(removedNodes ? [`  waiting  at removed nodes, and continue at main: ${listNodes(removedNodes)}`] : []),
     ...(checkedTypes
       ? []
       : ['  types    not checked: the check needs a tsconfig.json, and typescript from isobot’s dev dependencies']),
   ].join('\n')
+}
+
+type Installation = Bot['integrations'][string]
+
+/** The installations of a bot beside its chat. */
+function installationsOf({ integrations }: Bot): [alias: string, installation: Installation][] {
+  return Object.entries(integrations).filter(([alias]) => alias !== 'chat')
+}
+
+function showInstallation([alias, { enabled, status, statusReason, webhookUrl }]: [string, Installation]): string {
+  const state = enabled ? status.replaceAll('_', ' ') : 'disabled'
+  return `  ${alias.padEnd(8)} ${state}${statusReason ? `: ${statusReason}` : ''}, ${webhookUrl}`
+}
+
+/** The declared integrations that have not registered, with the reasons. */
+export function failedRegistrations({ integrations }: Bot, declared: string[]): string[] {
+  return declared.flatMap((alias) => {
+    const { status, statusReason } = integrations[alias] ?? {}
+    return status === 'registration_failed' ? [`${alias}: ${statusReason || 'without a reason'}`] : []
+  })
 }
 
 /** The result of a deployment as one line, for `isobot dev`. */

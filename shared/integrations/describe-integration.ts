@@ -31,17 +31,6 @@ export const integrationFields = {
   secrets,
 } as const
 
-/** The fields that name a new integration. */
-export const integrationName = {
-  name: {
-    type: 'string',
-    maxLength: 200,
-    pattern: '^[a-z][a-z0-9_-]*(/[a-z][a-z0-9_-]*)?$',
-    description: 'Lower-case letters, digits, - and _; the workspace’s handle and a slash may precede the name.',
-  },
-  version: { type: 'string', maxLength: 200, description: 'A semantic version, for instance 1.0.0.' },
-} as const
-
 /**
  * The definition of an integration after a change. Actions and channels that its code exports are declared even when
  * the definition does not contain them.

@@ -40,6 +40,17 @@ const implementedInterfaces = {
   },
 } as const
 
+/** The fields that name a new integration. */
+export const integrationName = {
+  name: {
+    type: 'string',
+    maxLength: 200,
+    pattern: '^[a-z][a-z0-9_-]*(/[a-z][a-z0-9_-]*)?$',
+    description: 'Lower-case letters, digits, - and _; the workspace’s handle and a slash may precede the name.',
+  },
+  version: { type: 'string', maxLength: 200, description: 'A semantic version, for instance 1.0.0.' },
+} as const
+
 /** The declarations of an integration, without code and secrets. */
 export const integrationDefinition = {
   title: { type: 'string', maxLength: 64 },
@@ -114,6 +125,7 @@ export const integration = {
     readmeUrl: { type: 'string' },
     permissions,
     secrets: { type: 'array', items: { type: 'string' }, description: 'The names of the secrets.' },
+    hash: { type: 'string', description: 'The SHA-256 of the code; empty for code at a url.' },
   },
 } as const
 
@@ -154,7 +166,7 @@ export function toIntegrationSummary(row: IntegrationListing): Infer<typeof inte
 
 /** @param secretNames the names of the integration's secrets */
 export function toIntegration(
-  row: IntegrationListing & Pick<IntegrationRow, 'permissions'> & Partial<Pick<IntegrationRow, 'url'>>,
+  row: IntegrationListing & Pick<IntegrationRow, 'permissions'> & Partial<Pick<IntegrationRow, 'url' | 'hash'>>,
   secretNames: string[],
 ): Integration {
   const definition: Definition = row.definition
@@ -177,6 +189,7 @@ export function toIntegration(
     readmeUrl: '',
     permissions: row.permissions,
     secrets: secretNames,
+    ...(row.hash !== undefined && { hash: row.hash }),
   }
 }
 

@@ -80,6 +80,7 @@ const shown = [
   'permissions',
   'secrets',
   'url',
+  'hash',
   'created_at',
   'updated_at',
 ] as const

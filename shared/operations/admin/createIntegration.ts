@@ -4,7 +4,7 @@ import { newId } from '../../ids.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
 import { assertImplemented, resolveInterfaces } from '../../integrations/implement-interfaces.ts'
 import { assertVisibility } from '../../integrations/public-integrations.ts'
-import { integration } from '../../models/integration.ts'
+import { integration, integrationName } from '../../models/integration.ts'
 import { changeSecrets, mergeSecrets } from '../../store/named-secrets.ts'
 import { operation } from '../../rpc/operation.ts'
 import { insertIntegration } from '../../store/integrations.ts'
@@ -15,7 +15,6 @@ import {
   codeElsewhere,
   describeIntegration,
   integrationFields,
-  integrationName,
   toStoredCode,
 } from '../../integrations/describe-integration.ts'
 

@@ -4,7 +4,8 @@ import { assertImplemented, resolveInterfaces } from '../../integrations/impleme
 import { operation } from '../../rpc/operation.ts'
 import { mergeSecrets } from '../../store/named-secrets.ts'
 import { assertName } from './assert-name.ts'
-import { changeDefinition, integrationFields, integrationName } from '../../integrations/describe-integration.ts'
+import { changeDefinition, integrationFields } from '../../integrations/describe-integration.ts'
+import { integrationName } from '../../models/integration.ts'
 
 export const validateIntegrationCreation = operation({
   name: 'validateIntegrationCreation',

@@ -1,0 +1,107 @@
+import { join, normalize } from 'node:path'
+import type { AnswerOf } from '#shared/openapi/answer-of.ts'
+import { integrationDefinition, integrationName } from '#shared/models/integration.ts'
+import { closedObject, compile, describeErrors, type Infer } from '#shared/schema.ts'
+import type { Connection } from '../connection.ts'
+import { Failure } from '../failure.ts'
+import { openCodeBundler, type BundledCode } from './bundle-code.ts'
+import type { Problem } from './code-frame.ts'
+import { readIfPresent } from './project.ts'
+
+/** The definition of an integration, in its folder. */
+const integrationFile = 'integration.json'
+
+const { dev: _dev, ...definition } = integrationDefinition
+
+/** The content of `integration.json`. */
+const integrationSettings = closedObject(integrationName, { $schema: { type: 'string' }, ...definition })
+
+type IntegrationSettings = Infer<typeof integrationSettings>
+
+const isSettings = compile(integrationSettings, 'closedBody')
+
+/** An integration of a project: its definition and its code. */
+export interface BundledIntegration extends BundledCode {
+  definition: IntegrationSettings
+}
+
+export interface IntegrationBundler extends AsyncDisposable {
+  /** @returns the integration, or the problems of its source */
+  bundle(): Promise<BundledIntegration | { problems: Problem[] }>
+}
+
+/** Whether isobot.json names an integration by its folder in the project, `./integrations/crm`. */
+export function isOwnIntegration(named: string): boolean {
+  return /^\.\.?\//.test(named)
+}
+
+/**
+ * Bundles an integration of a project: the module `index.ts` of its folder, defined by `integration.json` beside it.
+ *
+ * @param path the integration's folder, relative to that of the project
+ */
+export async function openIntegrationBundler(folder: string, path: string): Promise<IntegrationBundler> {
+  const place = normalize(path)
+  const code = await openCodeBundler(folder, join(place, 'index.ts'))
+  return {
+    async bundle() {
+      const file = join(place, integrationFile)
+      const settings = readSettings(file, await readIfPresent(join(folder, file)))
+      if ('problems' in settings) return settings
+      const bundled = await code.bundle()
+      return 'problems' in bundled ? bundled : { ...bundled, definition: settings }
+    },
+    [Symbol.asyncDispose]: () => code[Symbol.asyncDispose](),
+  }
+}
+
+function readSettings(file: string, text: string | undefined): IntegrationSettings | { problems: Problem[] } {
+  if (text === undefined) {
+    return { problems: [{ file, message: `There is no file ${file}: write { "name": "crm", "version": "1.0.0" } to it` }] }
+  }
+  let settings: unknown
+  try {
+    settings = JSON.parse(text)
+  } catch (error) {
+    return { problems: [{ file, message: `${file} is not valid JSON (${(error as Error).message}): correct it` }] }
+  }
+  return isSettings(settings) ? settings : { problems: [{ file, message: `${file}: ${describeErrors(isSettings)}` }] }
+}
+
+type StoredIntegration = AnswerOf<'getIntegration'>['integration']
+
+/** The version of an integration that the workspace has under the name and version of a project's own; undefined without one. */
+export async function findOwnIntegration(
+  { ask }: Connection,
+  { definition: { name, version } }: BundledIntegration,
+): Promise<StoredIntegration | undefined> {
+  try {
+    const path = [name, version].map(encodeURIComponent).join('/')
+    return (await ask<'getIntegrationByName'>('GET', `/v1/admin/integrations/${path}`)).integration
+  } catch (error) {
+    if (error instanceof Failure && error.type === 'ResourceNotFound') return undefined
+    throw error
+  }
+}
+
+/**
+ * Creates or updates the version of an integration in the workspace.
+ *
+ * @param id of the version that the workspace has
+ * @param net the hosts that its code may request
+ * @returns the id
+ */
+export async function uploadIntegration(
+  { ask }: Connection,
+  { code, sourceMap, definition: { $schema: _schema, name, version, ...others } }: BundledIntegration,
+  { id, net, signal }: { id: string | undefined; net: string[]; signal?: AbortSignal | undefined },
+): Promise<string> {
+  const body = { code, ...(sourceMap !== '' && { sourceMap }), ...others, permissions: { net } }
+  const sending = signal && { signal }
+  if (id !== undefined) {
+    await ask('PUT', `/v1/admin/integrations/${id}`, { body, ...sending })
+    return id
+  }
+  const request = { body: { name, version, ...body }, ...sending }
+  return (await ask<'createIntegration'>('POST', '/v1/admin/integrations', request)).integration.id
+}
