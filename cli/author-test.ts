@@ -14,7 +14,10 @@ export const openBot: typeof openTestedBot = async (folder, secrets = {}) => {
 }
 
 /** An integration of a project, for the author's tests: `import { openIntegration } from 'isobot/test'`. */
-export const openIntegration: typeof openTestedIntegration = async (folder, { configuration = {}, secrets = {} } = {}) => {
+export const openIntegration: typeof openTestedIntegration = async (
+  folder,
+  { configuration = {}, secrets = {} } = {},
+) => {
   const project = await openProject(folder)
   const integration = await bundleIntegration(project.folder, relative(project.folder, folder))
   const trial = await openDryRun(integration, secrets)

@@ -48,19 +48,21 @@ function addList(integrations: Command): void {
         return
       }
       const { findBot } = await import('../find-bot.ts')
-      const { id: botId } = await findBot(connection, idOrName)
-      const { installations } = await connection.ask<'listBotInstallations'>(
-        'GET',
-        `/v1/admin/bots/${botId}/installations`,
-      )
+      const { id: botId, integrations: installed } = await findBot(connection, idOrName)
+      const states = await connection.ask<'listBotInstallations'>('GET', `/v1/admin/bots/${botId}/installations`)
+      const installations = states.installations.map((state) => ({
+        ...state,
+        webhookUrl: installed[state.alias]?.webhookUrl ?? '',
+      }))
       output.result({ botId, installations }, () =>
         table(
-          ['ALIAS', 'INTEGRATION', 'VERSION', 'STATE', 'REASON'],
-          installations.map(({ alias, name, version, status, statusReason, enabled, disabledReason }) => [
+          ['ALIAS', 'INTEGRATION', 'VERSION', 'STATE', 'WEBHOOK', 'REASON'],
+          installations.map(({ alias, name, version, status, statusReason, enabled, disabledReason, webhookUrl }) => [
             alias,
             name,
             version ?? '',
             enabled ? status.replaceAll('_', ' ') : 'disabled',
+            webhookUrl,
             disabledReason ?? statusReason ?? '',
           ]),
         ),

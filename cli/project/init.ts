@@ -60,7 +60,9 @@ export async function initProject(path: string, example?: ExampleName): Promise<
     scripts: { dev: 'isobot dev', test: 'isobot test', deploy: 'isobot deploy' },
     devDependencies: { isobot: await dependencyOf(folder) },
   })
-  const declared = JSON.parse(await readIfPresent(join(folder, projectFile)) ?? '{ "permissions": { "net": [] } }') as object
+  const declared = JSON.parse(
+    (await readIfPresent(join(folder, projectFile))) ?? '{ "permissions": { "net": [] } }',
+  ) as object
   await writeJson(join(folder, projectFile), { ...declared, name })
   await refreshPlatformFiles(folder)
   return { folder, name, files: (await readdir(folder)).toSorted(), isInstalled: isFound(folder) }

@@ -57,7 +57,9 @@ export async function openIntegrationBundler(folder: string, path: string): Prom
 
 function readSettings(file: string, text: string | undefined): IntegrationSettings | { problems: Problem[] } {
   if (text === undefined) {
-    return { problems: [{ file, message: `There is no file ${file}: write { "name": "crm", "version": "1.0.0" } to it` }] }
+    return {
+      problems: [{ file, message: `There is no file ${file}: write { "name": "crm", "version": "1.0.0" } to it` }],
+    }
   }
   let settings: unknown
   try {

@@ -21,8 +21,12 @@ export interface Receiver extends AsyncDisposable {
 /**
  * Starts a receiver.
  * @param answer returns the status for each request; 200 by default
+ * @param body of each answer
  */
-export async function openReceiver(answer: (request: Received) => number = () => 200): Promise<Receiver> {
+export async function openReceiver(
+  answer: (request: Received) => number = () => 200,
+  body = 'thank you',
+): Promise<Receiver> {
   const received: Received[] = []
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
@@ -31,7 +35,7 @@ export async function openReceiver(answer: (request: Received) => number = () =>
     const one = { method, path, headers, body: Buffer.concat(chunks).toString() }
     received.push(one)
     response.statusCode = answer(one)
-    response.end('thank you')
+    response.end(body)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -28,7 +28,9 @@ test('the model gets the earlier messages of the conversation, but not all of a 
 
 test('the user hears of it when no model answers', async () => {
   const conversation = bot.openConversation({ answers: { generateText: { error: 'Internal' } } })
-  assert.deepEqual(await conversation.say('When do you open?'), ['I cannot answer at the moment. Please ask again later.'])
+  assert.deepEqual(await conversation.say('When do you open?'), [
+    'I cannot answer at the moment. Please ask again later.',
+  ])
   assert.match(conversation.logs[0]!.message, /The model gives no answer/)
   assert.equal(conversation.variables.session.turns, undefined)
 })

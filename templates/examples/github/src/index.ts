@@ -9,22 +9,23 @@ declare module 'isobot/bot' {
 
 export const hooks: Hooks = {
   async afterIncomingMessage({ event, client, state }) {
-    if (event.integration === 'github') await announce(event, client, state)
-    else await answer(event, client, state)
+    // The tag that the integration gives its conversations; `github` is its alias in isobot.json.
+    const repository = event.tags.conversation?.['github:repository']
+    if (repository === undefined) return answer(event, client, state)
+    // The message says what has happened in the repository.
+    for (const conversationId of state.bot[repository] ?? []) await say(client, conversationId, event.preview)
   },
-}
-
-/** Says in each conversation that watches a repository what has happened there. */
-async function announce({ preview, tags }: IncomingMessage, client: Client, state: State): Promise<void> {
-  const repository = tags.conversation?.['github:repository'] ?? ''
-  for (const conversationId of state.bot[repository] ?? []) await say(client, conversationId, preview)
 }
 
 /** Understands `watch owner/name` and `unwatch owner/name`. */
 async function answer({ conversationId, preview }: IncomingMessage, client: Client, state: State): Promise<void> {
   const [, verb, repository] = /^(watch|unwatch)\s+([\w.-]+\/[\w.-]+)$/i.exec(preview.trim()) ?? []
   if (verb === undefined || repository === undefined) {
-    return say(client, conversationId, 'Say “watch owner/name” to hear of the issues and pull requests of a repository.')
+    return say(
+      client,
+      conversationId,
+      'Say “watch owner/name” to hear of the issues and pull requests of a repository.',
+    )
   }
   const others = (state.bot[repository] ?? []).filter((id) => id !== conversationId)
   const watches = verb.toLowerCase() === 'watch'

@@ -24,7 +24,6 @@ test('other words get an explanation', async () => {
 /** The messages of the bot after one of GitHub, with their conversations. */
 async function announcements(watched: object): Promise<[conversationId: string, text: string][]> {
   const { calls } = await bot.run('afterIncomingMessage', {
-    integration: 'github',
     payload: { type: 'text', text: 'ann opened the issue #7' },
     tags: { conversation: { 'github:repository': 'acme/shop' } },
     state: { bot: watched },

@@ -10,7 +10,8 @@ export const hooks: Hooks = {
     const wantsPerson = (payload.type === 'text' && payload.value === 'person') || personWords.test(preview)
     if (wantsPerson) return void (await handOver(event, client))
     const found = answers.find(({ words }) => words.test(preview))
-    if (found) return void (await client.createMessage({ conversationId, type: 'text', payload: { text: found.answer } }))
+    if (found)
+      return void (await client.createMessage({ conversationId, type: 'text', payload: { text: found.answer } }))
     const options = [{ label: 'Talk to a person', value: 'person' }]
     const text = 'I do not know that. I can tell our opening hours, and about delivery and returns.'
     await client.createMessage({ conversationId, type: 'choice', payload: { text, options } })
@@ -31,6 +32,8 @@ async function handOver({ conversationId, preview }: IncomingMessage, client: Cl
   const { online, away } = await client.getPresence({})
   await client.handover({ conversationId, title: preview.slice(0, 200), expiresInSeconds })
   const isSomebodyThere = online > away
-  const text = isSomebodyThere ? 'Somebody will be with you in a moment.' : 'Nobody is here now. We answer as soon as we can.'
+  const text = isSomebodyThere
+    ? 'Somebody will be with you in a moment.'
+    : 'Nobody is here now. We answer as soon as we can.'
   await client.createMessage({ conversationId, type: 'text', payload: { text } })
 }

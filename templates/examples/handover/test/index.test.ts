@@ -26,7 +26,9 @@ test('the bot offers a person for what it does not know, and hands over when the
 
 test('a user who asks for a person while nobody is there hears so, and the request waits', async () => {
   const conversation = bot.openConversation({ answers: { getPresence: { online: 1, away: 1 } } })
-  assert.deepEqual(await conversation.say('I want to talk to a human'), ['Nobody is here now. We answer as soon as we can.'])
+  assert.deepEqual(await conversation.say('I want to talk to a human'), [
+    'Nobody is here now. We answer as soon as we can.',
+  ])
   const [handover] = handovers(conversation)
   assert.equal(handover!.input.title, 'I want to talk to a human')
 })

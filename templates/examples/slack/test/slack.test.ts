@@ -20,18 +20,25 @@ test('a message becomes one of its user in its channel, and a mention is the sam
   const mention = { ...event, type: 'app_mention', text: '<@U0BOT> A tea, please' }
   for (const received of [event, mention]) {
     const { calls } = await receive({ type: 'event_callback', event: received })
-    assert.deepEqual(calls.map(({ input }) => input), [
-      {
-        user: { tags: { id: 'U1' } },
-        conversation: { channel: 'channel', tags: { id: 'D1' } },
-        message: { type: 'text', payload: { text: 'A tea, please' }, tags: { id: 'D1:1355517523.000005' } },
-      },
-    ])
+    assert.deepEqual(
+      calls.map(({ input }) => input),
+      [
+        {
+          user: { tags: { id: 'U1' } },
+          conversation: { channel: 'channel', tags: { id: 'D1' } },
+          message: { type: 'text', payload: { text: 'A tea, please' }, tags: { id: 'D1:1355517523.000005' } },
+        },
+      ],
+    )
   }
 })
 
 test('messages of bots and changes of messages are none of a user', async () => {
-  for (const other of [{ ...event, bot_id: 'B1' }, { ...event, subtype: 'message_changed' }, { ...event, type: 'reaction_added' }]) {
+  for (const other of [
+    { ...event, bot_id: 'B1' },
+    { ...event, subtype: 'message_changed' },
+    { ...event, type: 'reaction_added' },
+  ]) {
     const { result, calls } = await receive({ type: 'event_callback', event: other })
     assert.deepEqual([result, calls], [{}, []])
   }

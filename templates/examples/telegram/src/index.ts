@@ -3,7 +3,10 @@ import type { Hooks } from 'isobot/bot'
 export const hooks: Hooks = {
   async afterIncomingMessage({ event, client, state }) {
     const { conversationId, payload, preview } = event
-    const order = payload.type === 'text' ? (payload.value ?? drinks.find((drink) => preview.toLowerCase().includes(drink))) : undefined
+    const order =
+      payload.type === 'text'
+        ? (payload.value ?? drinks.find((drink) => preview.toLowerCase().includes(drink)))
+        : undefined
     if (order !== undefined) {
       state.user.orders = (state.user.orders ?? 0) + 1
       const text = `One ${order}, your order number ${state.user.orders}.`

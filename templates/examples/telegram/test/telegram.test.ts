@@ -8,10 +8,18 @@ const telegram = await openIntegration(folder, { configuration: { token: '42:abc
 after(() => telegram.close())
 
 const address = (method: string) => `https://api.telegram.org/bot42:abc/${method}`
-const accepted = { answers: { fetch: Object.fromEntries(['setWebhook', 'sendMessage', 'sendPhoto'].map((method) => [address(method), { body: { ok: true } }])) } }
+const accepted = {
+  answers: {
+    fetch: Object.fromEntries(
+      ['setWebhook', 'sendMessage', 'sendPhoto'].map((method) => [address(method), { body: { ok: true } }]),
+    ),
+  },
+}
 
 // What Telegram learns at the installation, it sends with each update.
-const { fetches: [registration] } = await telegram.register(accepted)
+const {
+  fetches: [registration],
+} = await telegram.register(accepted)
 const { url, secret_token: secret } = JSON.parse(registration!.body!)
 
 test('the installation tells Telegram the address and a secret that is not the token', () => {
@@ -28,18 +36,25 @@ test('a token that Telegram refuses is the reason of the failed registration, wi
 
 const update = {
   update_id: 7,
-  message: { text: 'A tea, please', chat: { id: -100 }, from: { id: 5, is_bot: false, first_name: 'Ann', last_name: 'Lee' } },
+  message: {
+    text: 'A tea, please',
+    chat: { id: -100 },
+    from: { id: 5, is_bot: false, first_name: 'Ann', last_name: 'Lee' },
+  },
 }
 
 test('an update becomes a message of its sender in its chat', async () => {
   const { calls } = await receive(update, secret)
-  assert.deepEqual(calls.map(({ input }) => input), [
-    {
-      user: { name: 'Ann Lee', tags: { id: '5' } },
-      conversation: { channel: 'chat', tags: { id: '-100' } },
-      message: { type: 'text', payload: { text: 'A tea, please' }, tags: { id: '7' } },
-    },
-  ])
+  assert.deepEqual(
+    calls.map(({ input }) => input),
+    [
+      {
+        user: { name: 'Ann Lee', tags: { id: '5' } },
+        conversation: { channel: 'chat', tags: { id: '-100' } },
+        message: { type: 'text', payload: { text: 'A tea, please' }, tags: { id: '7' } },
+      },
+    ],
+  )
 })
 
 test('updates without a text, and those of bots, are passed over', async () => {

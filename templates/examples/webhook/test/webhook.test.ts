@@ -16,26 +16,42 @@ const authorization = `Bearer ${token}`
 test('a message of the service is one of its user in its conversation', async () => {
   const { result, calls } = await service.handle({ headers: { authorization }, body: JSON.stringify(message) })
   assert.equal(result.status, 202)
-  assert.deepEqual(calls.map(({ operation, input }) => [operation, input]), [
+  assert.deepEqual(
+    calls.map(({ operation, input }) => [operation, input]),
     [
-      'initializeIncomingMessage',
-      {
-        user: { name: 'Ann', tags: { id: 'u1' } },
-        conversation: { channel: 'conversation', tags: { id: 'c1' } },
-        message: { type: 'text', payload: { text: 'A tea, please' }, tags: { id: 'm1' } },
-      },
+      [
+        'initializeIncomingMessage',
+        {
+          user: { name: 'Ann', tags: { id: 'u1' } },
+          conversation: { channel: 'conversation', tags: { id: 'c1' } },
+          message: { type: 'text', payload: { text: 'A tea, please' }, tags: { id: 'm1' } },
+        },
+      ],
     ],
-  ])
+  )
 })
 
 test('a request without the token, or without a message, is refused', async () => {
   const body = JSON.stringify(message)
-  for (const headers of [{}, { authorization: token }, { authorization: `${authorization}x` }, { authorization: 'Bearer ' }]) {
+  for (const headers of [
+    {},
+    { authorization: token },
+    { authorization: `${authorization}x` },
+    { authorization: 'Bearer ' },
+  ]) {
     const { result, calls } = await service.handle({ headers, body })
     assert.equal(result.status, 401)
     assert.deepEqual(calls, [])
   }
-  for (const wrong of ['', 'text', 'null', '[]', '{}', JSON.stringify({ ...message, text: 1 }), JSON.stringify({ ...message, id: '' })]) {
+  for (const wrong of [
+    '',
+    'text',
+    'null',
+    '[]',
+    '{}',
+    JSON.stringify({ ...message, text: 1 }),
+    JSON.stringify({ ...message, id: '' }),
+  ]) {
     const { result, calls } = await service.handle({ headers: { authorization }, body: wrong })
     assert.equal(result.status, 400)
     assert.deepEqual(calls, [])

@@ -23,7 +23,10 @@ const announced = ['opened', 'closed', 'reopened']
  * @param type the value of `X-GitHub-Event`
  * @returns undefined when there is nothing to announce
  */
-export function describe(type: string, { action = '', zen, repository, sender, issue, pull_request }: Delivery): string | undefined {
+export function describe(
+  type: string,
+  { action = '', zen, repository, sender, issue, pull_request }: Delivery,
+): string | undefined {
   const who = sender?.login ?? 'Somebody'
   if (type === 'ping') return `${repository?.full_name} is connected: ${zen}`
   if (!announced.includes(action)) return undefined

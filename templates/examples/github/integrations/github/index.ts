@@ -11,7 +11,8 @@ export const handler: WebhookHandler<Configuration> = async ({ ctx, request, cli
   const { 'x-hub-signature-256': signature = '', 'x-github-event': type = '' } = request.headers
   // JSON is text; the bytes of the body are those of `body` in UTF-8.
   const body = request.isBase64 ? '' : (request.body ?? '')
-  if (!(await isSigned(body, signature, ctx.configuration.secret))) return { status: 401, body: 'The signature is wrong' }
+  if (!(await isSigned(body, signature, ctx.configuration.secret)))
+    return { status: 401, body: 'The signature is wrong' }
 
   const delivery = parse(body)
   if (delivery === undefined) return { status: 400, body: 'Choose the content type application/json for the webhook' }

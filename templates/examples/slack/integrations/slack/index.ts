@@ -11,7 +11,15 @@ interface Configuration {
 interface SlackRequest {
   type: string
   challenge?: string
-  event?: { type: string; subtype?: string; bot_id?: string; user?: string; channel?: string; ts?: string; text?: string }
+  event?: {
+    type: string
+    subtype?: string
+    bot_id?: string
+    user?: string
+    channel?: string
+    ts?: string
+    text?: string
+  }
 }
 
 export const handler: WebhookHandler<Configuration> = async ({ ctx, request, client }) => {

@@ -59,5 +59,8 @@ function toRequest({ type, payload }: MessageContent): [method: string, paramete
   if (type !== 'choice' && type !== 'dropdown') return undefined
   // A pressed key sends its text, which the bot gets as what the user wrote.
   const keyboard = payload.options.map(({ label }) => [{ text: label }])
-  return ['sendMessage', { text: payload.text, reply_markup: { keyboard, one_time_keyboard: true, resize_keyboard: true } }]
+  return [
+    'sendMessage',
+    { text: payload.text, reply_markup: { keyboard, one_time_keyboard: true, resize_keyboard: true } },
+  ]
 }

@@ -18,7 +18,8 @@ interface Incoming {
 
 export const handler: WebhookHandler<Configuration> = async ({ ctx, request, client }) => {
   const given = request.headers.authorization ?? ''
-  if (!(await areEqual(given, `Bearer ${ctx.configuration.token}`))) return { status: 401, body: { error: 'The token is wrong' } }
+  if (!(await areEqual(given, `Bearer ${ctx.configuration.token}`)))
+    return { status: 401, body: { error: 'The token is wrong' } }
   const message = read(request.body)
   if (message === undefined) {
     return { status: 400, body: { error: 'Send JSON with the texts id, conversation, user and text' } }

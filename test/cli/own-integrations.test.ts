@@ -1,0 +1,145 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openPlatform, type Platform } from '../support/platform.ts'
+import { openCommandLine, type CommandLine } from './command-line.ts'
+
+const parts = new AsyncDisposableStack()
+let platform: Platform
+let isobot: CommandLine
+beforeAll(async () => {
+  platform = parts.use(await openPlatform())
+  isobot = parts.use(await openCommandLine(platform))
+})
+afterAll(() => parts.disposeAsync())
+
+const definition = {
+  name: 'crm',
+  version: '1.0.0',
+  title: 'CRM',
+  configuration: { schema: { type: 'object', properties: { region: { type: 'string', default: 'eu' } } } },
+}
+
+const code = `import type { Register, WebhookHandler } from 'isobot/bot'
+export const register: Register<{ region: string }> = ({ ctx, logger }) => logger.info('in', ctx.configuration.region)
+export const handler: WebhookHandler = ({ ctx }) => ({ body: ctx.configuration.region })
+`
+
+/** Creates a project with an integration of its own. */
+async function createProject(name: string, source = code): Promise<string> {
+  const { folder } = await isobot.json<{ folder: string }>('init', name)
+  await mkdir(join(folder, 'integrations', 'crm'), { recursive: true })
+  await write(folder, 'integration.json', { ...definition, name })
+  await write(folder, 'index.ts', source)
+  const integrations = { crm: { integration: './integrations/crm', hosts: ['api.crm.example'] } }
+  await writeFile(join(folder, 'isobot.json'), JSON.stringify({ name, integrations }))
+  return folder
+}
+
+async function write(folder: string, file: string, content: string | object): Promise<void> {
+  const text = typeof content === 'string' ? content : JSON.stringify(content)
+  await writeFile(join(folder, 'integrations', 'crm', file), text)
+}
+
+/** The fields that a deployment would change. */
+async function wouldChange(folder: string): Promise<string[]> {
+  const { changes } = await isobot.json<{ changes: { field: string }[] }>('deploy', folder, '--dry-run')
+  return changes.map(({ field }) => field)
+}
+
+interface Deployed {
+  bot: { id: string }
+  integrations: Record<string, { status: string; webhookUrl: string }>
+}
+
+test('deploy creates the integration of a project and installs it; then it uploads what has changed, and shows that before', async () => {
+  const folder = await createProject('shop')
+  expect(await wouldChange(folder)).toEqual([
+    'code',
+    'integrations.crm',
+    'integrations.crm.hosts',
+    'integrations.crm.code',
+  ])
+  expect((await platform.ask('GET', '/v1/admin/integrations')).body.integrations).toEqual([])
+  const { bot, integrations } = await isobot.json<Deployed>('deploy', folder)
+  const { status, webhookUrl } = integrations['crm']!
+  expect(status).toBe('registered')
+  const answer = async () => (await fetch(webhookUrl, { method: 'POST' })).text()
+  expect(await answer()).toBe('eu')
+  const stored = await platform.ask('GET', '/v1/admin/integrations/shop/1.0.0')
+  expect(stored.body.integration).toMatchObject({ title: 'CRM', permissions: { net: ['api.crm.example'] } })
+  expect(await wouldChange(folder)).toEqual([])
+
+  await write(folder, 'index.ts', code.replace('body: ctx.configuration.region', "body: 'changed'"))
+  expect(await wouldChange(folder)).toEqual(['integrations.crm.code'])
+  await write(folder, 'integration.json', { ...definition, name: 'shop', title: 'Customers' })
+  expect(await wouldChange(folder)).toEqual(['integrations.crm.code', 'integrations.crm.definition'])
+  await isobot.json('deploy', folder)
+  await expect.poll(answer).toBe('changed')
+  expect(await wouldChange(folder)).toEqual([])
+
+  // A new version is another integration, to which the installation changes.
+  await write(folder, 'integration.json', { ...definition, name: 'shop', version: '1.1.0' })
+  await isobot.json('deploy', folder)
+  const { body } = await platform.ask('GET', `/v1/admin/bots/${bot.id}`)
+  expect(body.bot.integrations.crm).toMatchObject({ version: '1.1.0', webhookUrl })
+})
+
+test('problems of an integration are shown with their places, and nothing is deployed', async () => {
+  const folder = await createProject('faulty')
+  const cases: [file: string, content: string | object, message: RegExp][] = [
+    ['index.ts', `${code}export const actions = {`, /integrations\/crm\/index\.ts:4:\d+: Expected identifier/],
+    ['index.ts', code.replace('logger.info', 'logger.inform'), /integrations\/crm\/index\.ts:2:\d+: TS2551/],
+    ['index.ts', `${code}\nthrow new RangeError('at load')`, /integrations\/crm\/index\.ts:5:7: RangeError: at load/],
+    ['index.ts', 'export const nothing = 1', /exports nothing that the platform calls/],
+    ['integration.json', '{ "name": ', /integrations\/crm\/integration\.json is not valid JSON/],
+    ['integration.json', { ...definition, versoin: 1 }, /integration\.json: .*versoin/],
+    ['integration.json', { name: 'crm' }, /integration\.json: .*version/],
+  ]
+  for (const [file, content, message] of cases) {
+    await write(folder, 'index.ts', code)
+    await write(folder, 'integration.json', { ...definition, name: 'faulty' })
+    await write(folder, file, content)
+    const refused = await isobot.run(['deploy', folder])
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(message) as string })
+  }
+  const { body } = await platform.ask('GET', '/v1/admin/bots')
+  expect((body.bots as { name: string }[]).map(({ name }) => name)).not.toContain('faulty')
+})
+
+test('a registration that fails is reported with its reason, and with exit code 1', async () => {
+  const folder = await createProject(
+    'refused',
+    code
+      .replace("logger.info('in'", "fail('no region'")
+      .concat('function fail(reason: string, region: string): void { throw new Error(`${reason} ${region}`) }'),
+  )
+  const { code: exitCode, stdout, stderr } = await isobot.run(['deploy', folder])
+  expect({ exitCode, stdout }).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringMatching(/Created refused/) as string,
+  })
+  expect(stderr).toContain('not registered: crm: ')
+  expect(stderr).toContain('no region eu')
+  expect(JSON.parse(await readFile(join(folder, 'isobot.json'), 'utf8'))).toHaveProperty('bots')
+})
+
+/** A line of `isobot dev --json`. */
+interface Item {
+  kind: string
+}
+
+test('dev deploys again when only an integration has changed', async () => {
+  const folder = await createProject('worked-on')
+  const developing = isobot.start(['dev', folder, '--json', '--no-types'])
+  const deployed = () =>
+    developing
+      .stdout()
+      .split('\n')
+      .filter((line) => line !== '' && (JSON.parse(line) as Item).kind === 'deployed')
+  await expect.poll(deployed, { timeout: 30_000 }).toHaveLength(1)
+  await write(folder, 'index.ts', code.replace('body: ctx.configuration.region', "body: 'changed'"))
+  await expect.poll(deployed, { timeout: 30_000 }).toHaveLength(2)
+  developing.child.kill('SIGINT')
+  expect(await developing.ended).toMatchObject({ code: 0 })
+})
