@@ -3,7 +3,8 @@ import { Ajv } from 'ajv'
 import type { ByteSource, JsonObject } from '#sandbox/protocol/contract.ts'
 import { exampleId } from '#shared/openapi/example-values.ts'
 import { exampleOfAnswer } from '#shared/openapi/examples.ts'
-import * as operations from '#shared/operations/index.ts'
+import { getConversation, getMessage, getUser } from '#shared/operations/index.ts'
+import type { Operation } from '#shared/rpc/operation.ts'
 import { failed } from '../failure.ts'
 import type { BundledIntegration } from '../project/own-integration.ts'
 import type { DryRun, DryRunOptions } from './dry-run.ts'
@@ -76,9 +77,9 @@ export function installDry(
     },
     send({ channel, type, payload, conversation = {}, message = {}, user = {} }, options) {
       const delivered = {
-        message: { ...exampleOf('getMessage', 'message'), type, payload, ...message },
-        conversation: { ...exampleOf('getConversation', 'conversation'), channel, tags: {}, ...conversation },
-        user: { ...exampleOf('getUser', 'user'), tags: {}, ...user },
+        message: { ...exampleOf(getMessage, 'message'), type, payload, ...message },
+        conversation: { ...exampleOf(getConversation, 'conversation'), channel, tags: {}, ...conversation },
+        user: { ...exampleOf(getUser, 'user'), tags: {}, ...user },
       } as JsonObject
       return call(['channels', channel, 'messages', type], { ctx, type, payload, ...delivered }, options)
     },
@@ -93,8 +94,8 @@ function complete(schema: object, given: JsonObject): JsonObject {
   throw failed(`The configuration is not valid: ${ajv.errorsText(ajv.errors, { dataVar: 'configuration' })}`)
 }
 
-function exampleOf(operation: 'getMessage' | 'getConversation' | 'getUser', field: string): object {
-  return (exampleOfAnswer('runtime', operations[operation]) as Record<string, object>)[field]!
+function exampleOf(operation: Operation, field: string): object {
+  return (exampleOfAnswer('runtime', operation) as Record<string, object>)[field]!
 }
 
 /** As the platform passes a body to code. */

@@ -148,9 +148,10 @@ test('github announces signed deliveries once in the conversations that watch th
   const [watching, other] = [await user.createConversation(), await user.createConversation()]
   await user.send(watching, 'watch acme/shop')
   await user.send(other, 'watch acme/other')
-  const said = (conversationId: string) => replies(platform, conversationId)
-  await expect.poll(() => said(other), ask).toHaveLength(1)
-  await expect.poll(() => said(watching), ask).toHaveLength(1)
+  const inWatching = () => replies(platform, watching)
+  const inOther = () => replies(platform, other)
+  await expect.poll(inOther, ask).toHaveLength(1)
+  await expect.poll(inWatching, ask).toHaveLength(1)
 
   const issue = { number: 7, title: 'The lamp is dark', html_url: 'https://github.example/7' }
   const delivery = { action: 'opened', repository: { full_name: 'acme/shop' }, sender: { login: 'ann' }, issue }
@@ -163,12 +164,12 @@ test('github announces signed deliveries once in the conversations that watch th
   expect(await deliver('issues', '2', secret)).toEqual([200, 'Announced'])
   expect(await deliver('issues', '2', secret)).toEqual([200, 'Announced'])
   expect(await deliver('ping', '3', secret, { ...delivery, zen: 'ä' })).toEqual([200, 'Announced'])
-  await expect.poll(() => said(watching), ask).toHaveLength(3)
-  expect((await said(watching)).slice(1)).toEqual([
+  await expect.poll(inWatching, ask).toHaveLength(3)
+  expect((await inWatching()).slice(1)).toEqual([
     'ann opened the issue #7 “The lamp is dark” https://github.example/7',
     'acme/shop is connected: ä',
   ])
-  expect(await said(other)).toHaveLength(1)
+  expect(await inOther()).toHaveLength(1)
 })
 
 test('webhook takes messages of a service, and sends it those of the bot with a signature', async () => {

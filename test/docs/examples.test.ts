@@ -65,6 +65,7 @@ function answerAsModels(mock: SimulatedProviders['mock']): void {
   mock.onMessage('my parcel', { content: '{"case":"order"}' })
   mock.onMessage('a story', { content: 'Once upon a time.' })
   mock.onMessage('Why?', { content: 'Because.' })
+  mock.onMessage('do you open', { content: 'On weekdays, from 9 to 5.' })
 }
 
 /** Opens the place where a reader tries a page: a folder in which `npm start` was run, and a shell in it. */
