@@ -288,6 +288,27 @@ const views: Record<string, { path: () => string; show?: () => Promise<unknown> 
       await page.getByText('for members only').waitFor()
     },
   },
+  'a message that the bot is writing': {
+    path: () => `/bots/${bot.id}/conversations/${handedOver}`,
+    async show() {
+      const signal = {
+        type: 'delta',
+        streamId: 'story',
+        createdAt: new Date().toISOString(),
+        sequence: 0,
+        delta: 'Once',
+      }
+      const input = { conversationId: handedOver, signal }
+      // The lines may begin after the page is there.
+      await expect
+        .poll(async () => {
+          const body = { type: 'chat:publishMessageStream', input }
+          await platform.ask('POST', '/v1/chat/actions', body, { 'x-bot-id': bot.id })
+          return page.getByText('is writing').count()
+        }, patience)
+        .toBe(1)
+    },
+  },
   'a bot’s events': { path: () => `/bots/${bot.id}/events` },
   'events that no filter leaves': { path: () => `/bots/${bot.id}/events?text=nothing-is-like-this` },
   'an event that failed': {
