@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import type { Response } from 'express'
-import type { LineStream } from '#shared/rpc/line-stream.ts'
+import type { FormattedLines } from '#shared/dispatch.ts'
 
 /** A client that reads nothing for so long is disconnected: its stream holds a connection of another service. */
 const unreadMilliseconds = 30_000
 
-/** Sends a stream as lines of JSON (NDJSON), each as it comes, no faster than the client reads. */
-export async function sendLines(response: Response, { lines, cancel }: LineStream): Promise<void> {
+/** Sends the lines of a stream, each as it comes, no faster than the client reads. */
+export async function sendLines(response: Response, { lines, cancel, format }: FormattedLines): Promise<void> {
   response.set({
-    'Content-Type': 'application/x-ndjson; charset=utf-8',
+    'Content-Type': `${format.contentType}; charset=utf-8`,
     'Cache-Control': 'no-cache, no-transform',
     'X-Accel-Buffering': 'no',
   })
@@ -17,9 +17,9 @@ export async function sendLines(response: Response, { lines, cancel }: LineStrea
   try {
     for await (const line of lines) {
       if (response.closed) return
-      if (!response.write(`${JSON.stringify(line)}\n`)) await drained(response)
+      if (!response.write(format.write(line))) await drained(response)
     }
-    response.end()
+    response.end(format.end ?? '')
   } catch {
     response.destroy()
   }

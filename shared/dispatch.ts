@@ -2,8 +2,9 @@ import { authorise, type Caller } from './rpc/caller.ts'
 import type { Context } from './context.ts'
 import { ApiError } from './errors.ts'
 import { dispatchOnce } from './rpc/idempotency.ts'
+import type { LineFormat } from './json/line-format.ts'
 import { collectLines, leaveUnread, toLineStream, type LineStream } from './rpc/line-stream.ts'
-import type { Operation } from './rpc/operation.ts'
+import { answersInLines, type Operation } from './rpc/operation.ts'
 import { findOperation, type PathParameters } from './router.ts'
 
 /** A request in the form that every entry point produces. */
@@ -46,44 +47,56 @@ export interface Reply {
   /** The body is internal: it names the stream that the HTTP entry point opens. */
   opensStream?: boolean
   /** The answer instead of a body, in lines. */
-  stream?: LineStream
+  stream?: FormattedLines
+}
+
+/** An answer in lines, with how they are written. */
+export interface FormattedLines extends LineStream {
+  format: LineFormat
 }
 
 /** Answers one request of any entry point. Never throws: errors become replies. */
 export async function dispatch(context: Context, request: Request): Promise<Reply> {
   let work: Promise<Reply> | undefined
+  let operation: Operation | undefined
+  const onFound = (found: Operation) => (operation = found)
   try {
-    return await context.dependencies.database.failFast(() => (work = carryOut(context, request)))
+    return await context.dependencies.database.failFast(() => (work = carryOut(context, request, onFound)))
   } catch (cause) {
     // A stream that begins after the refusal has no reader.
     work?.then(({ stream }) => stream && leaveUnread(stream)).catch(() => {})
     const error = ApiError.from(cause)
     logFailure(context, error, { method: request.method, path: request.path })
-    return toReply(error)
+    return toReply(error, operation)
   }
 }
 
-async function carryOut(context: Context, request: Request): Promise<Reply> {
+/** @param onFound called as soon as the operation is known */
+async function carryOut(context: Context, request: Request, onFound: (operation: Operation) => void): Promise<Reply> {
   const { operation, parameters } = findOperation(request.method, request.path)
+  onFound(operation)
   const caller = await request.identify(operation, parameters)
   authorise(caller, operation.access)
   const given = operation.takesBody
     ? asObject(await request.body(caller, operation))
     : operation.readQuery(request.query ?? {})
   const input = { ...given, ...queryFieldsOf(operation, request), ...headersOf(operation, request), ...parameters }
-  const { status, opensStream, streamsLines } = operation
+  const { status, opensStream, lineFormat: format } = operation
+  const streamsLines = answersInLines(operation, input)
   const { callerGone } = request
   if (request.idempotencyKey !== undefined && operation.method === 'POST') {
     const keyed = { key: request.idempotencyKey, operation: streamsLines ? collected(operation) : operation, input }
     const { body, isRepeated } = await dispatchOnce({ ...context, caller }, keyed)
     const headers = isRepeated && { headers: { 'Idempotent-Replayed': 'true' } }
     return streamsLines
-      ? { status, body: null, stream: toLineStream(body as unknown[]), ...headers }
+      ? { status, body: null, stream: { ...toLineStream(body as unknown[]), format }, ...headers }
       : { status, body, ...headers }
   }
   const holdAnswer = (bytes: number) => request.holdAnswer?.(caller, bytes)
   const body = await operation.call({ ...context, caller, holdAnswer, callerGone }, input)
-  return streamsLines ? { status, body: null, stream: body as LineStream } : { status, body, opensStream }
+  return streamsLines
+    ? { status, body: null, stream: { ...(body as LineStream), format } }
+    : { status, body, opensStream }
 }
 
 /** The operation with its lines as a list, which can be stored: a stream with an idempotency key is read to its end first. */
@@ -94,10 +107,15 @@ function collected(operation: Operation): Operation {
       const lines = await collectLines((await operation.call(context, input)) as LineStream)
       const { error } = (lines.at(-1) ?? {}) as { error?: unknown }
       // The key of a request that fails can be used again.
-      if (typeof error === 'string') throw new ApiError('Runtime', error)
+      if (error !== undefined) throw new ApiError('Runtime', textOf(error))
       return lines
     },
   }
+}
+
+/** The message of an error in a line, which is a text or an object. */
+function textOf(error: unknown): string {
+  return typeof error === 'string' ? error : String((error as { message?: unknown } | null)?.message)
 }
 
 /** Logs internal errors. A known outage is logged once by the dependency monitor, not per request. */
@@ -107,13 +125,17 @@ export function logFailure({ log }: Context, error: ApiError, where: object): vo
   log[status === 503 ? 'warn' : 'error']({ err: cause ?? error, errorId, ...where }, error.message)
 }
 
-/** The reply that an error becomes. */
-export function toReply(error: ApiError): Reply {
-  const { status, retryAfterSeconds } = error
+/** The reply that an error becomes. @param operation the operation that failed, if it was found */
+export function toReply(error: ApiError, operation?: Operation): Reply {
+  const { status, retryAfterSeconds, type, message } = error
+  const body = error.toJSON()
   return {
     status,
     ...(retryAfterSeconds !== undefined && { headers: { 'Retry-After': String(retryAfterSeconds) } }),
-    body: error.toJSON(),
+    // Libraries of other APIs read the field `error` alone.
+    body: operation?.isForLibraries
+      ? { ...body, error: { type, code: body.metadata?.['subtype'] ?? type, message } }
+      : body,
   }
 }
 

@@ -32,7 +32,9 @@ function sortKey(path: string): string {
 }
 
 /** The operations that bot code reaches as `client.<name>`. */
-export const botOperations: Operation[] = Object.values(operations).filter(({ access }) => access === 'bot')
+export const botOperations: Operation[] = Object.values(operations).filter(
+  ({ access, isForLibraries }) => access === 'bot' && !isForLibraries,
+)
 
 /**
  * Finds the operation that answers a method and path. Empty segments are ignored, as published clients expect.

@@ -62,7 +62,7 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
         name,
         method,
         path,
-        ...(streamsLines && { streamsLines }),
+        ...(streamsLines === true && { streamsLines }),
       })),
       hooks: hookNames,
       // A sandbox process outlives the event in whose log scope it starts.

@@ -74,7 +74,7 @@ export async function openDryRun(bundle: Bundle, environment: Record<string, str
       name,
       method,
       path,
-      ...(streamsLines && { streamsLines }),
+      ...(streamsLines === true && { streamsLines }),
     })),
     hooks: hookNames,
     log() {},

@@ -6,7 +6,7 @@ import { findOperation } from '#shared/router.ts'
 import { compile, describeErrors } from '#shared/schema.ts'
 import type { Answers } from './answers.ts'
 import { completeSearch, knowledgeOf } from './knowledge.ts'
-import { completeGeneration, toLines } from './models.ts'
+import { completeGeneration, isGeneration, toGenerationReply } from './models.ts'
 
 /** A call of an operation by bot code, with its answer. */
 export interface DryRunCall {
@@ -72,7 +72,7 @@ function openHost(context: DryRunContext, within: string): Host {
   const answerOf = async (operation: Operation, input: JsonObject): Promise<Pick<DryRunCall, 'answer' | 'source'>> => {
     assertFits(operation, input)
     const given =
-      answers.scripted(operation.name) ?? (isStream(operation) ? answers.scripted('generateText') : undefined)
+      answers.scripted(operation.name) ?? (isGeneration(operation) ? answers.scripted('generateText') : undefined)
     if (given)
       return { source: 'given', answer: isGeneration(operation) ? completeGeneration(given.answer) : given.answer }
     const own = context.receive?.(operation.name, input)
@@ -99,7 +99,7 @@ function openHost(context: DryRunContext, within: string): Host {
     record.calls.push(made)
     try {
       Object.assign(made, await answerOf(operation, input))
-      if (isStream(operation)) return { status: operation.status, ...toLines(made.answer!) }
+      if (isGeneration(operation)) return toGenerationReply(operation, input, made.answer!)
       if (operation.name !== 'searchFiles') return { status: operation.status, body: made.answer! }
       made.answer = completeSearch(made.answer!)
       return { status: operation.status, body: made.answer, kb: knowledgeOf(input, made.answer) }
@@ -109,15 +109,6 @@ function openHost(context: DryRunContext, within: string): Host {
       return { status: refusal.status, body: refusal.toJSON() as unknown as JsonObject }
     }
   }
-}
-
-/** Whether an operation asks language models. Its stream has the answers of `generateText`, unless it has some of its own. */
-function isGeneration({ name }: Operation): boolean {
-  return name === 'generateText' || name === 'generateTextStream'
-}
-
-function isStream({ name }: Operation): boolean {
-  return name === 'generateTextStream'
 }
 
 function readCall({ method, path, query, body }: HostCall) {

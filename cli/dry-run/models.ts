@@ -1,4 +1,7 @@
-import type { HostStream, Json, JsonObject } from '#sandbox/protocol/contract.ts'
+import type { HostReply, HostStream, JsonObject } from '#sandbox/protocol/contract.ts'
+import { libraryWires } from '#shared/llm/library-wires.ts'
+import type { GenerateTextChunk, GenerateTextOutput } from '#shared/models/language-model.ts'
+import { answersInLines, type Operation } from '#shared/rpc/operation.ts'
 
 /**
  * The author's answer of a model, with the fields that it leaves out: `{ output: 'Hello' }`. An output that is no text is its
@@ -23,15 +26,38 @@ export function completeGeneration(answer: JsonObject): JsonObject {
   }
 }
 
-/** An answer as a stream of two lines: the text, and the end. */
-export function toLines({ output, ...rest }: JsonObject): Pick<HostStream, 'parts' | 'cancel'> {
+/** Whether an operation asks language models: all have the answers of `generateText`, unless they have some of their own. */
+export function isGeneration({ name }: Operation): boolean {
+  return name === 'generateText' || name === 'generateTextStream' || Object.hasOwn(libraryWires, name)
+}
+
+/** The answer to a request that asks language models, as the platform writes it. */
+export function toGenerationReply(operation: Operation, body: JsonObject, answer: JsonObject): HostReply | HostStream {
+  const { name, status } = operation
+  const wire = libraryWires[name]
+  const { model = 'auto' } = body as { model?: string }
+  const head = { id: 'dry-run', model }
+  const whole = answer as unknown as GenerateTextOutput
+  if (!answersInLines(operation, body)) {
+    return { status, body: wire ? (wire.toAnswer(whole, head) as JsonObject) : answer }
+  }
+  const chunks = chunksOf(whole)
+  return toHostStream(operation, wire ? chunks.flatMap(wire.toLines(body, head)) : chunks)
+}
+
+/** An answer as two chunks: the text, and the end. */
+function chunksOf({ output, ...rest }: GenerateTextOutput): GenerateTextChunk[] {
   const created = Math.floor(Date.now() / 1000)
-  const lines: Json[] = [
-    { created, output: output!, finished: false },
+  return [
+    { created, output, finished: false },
     { created, output: '', finished: true, ...rest },
   ]
+}
+
+function toHostStream({ status, lineFormat: { contentType, write, end } }: Operation, lines: object[]): HostStream {
   async function* parts() {
-    for (const line of lines) yield Buffer.from(`${JSON.stringify(line)}\n`)
+    for (const line of lines) yield Buffer.from(write(line))
+    if (end !== undefined) yield Buffer.from(end)
   }
-  return { parts: parts(), cancel() {} }
+  return { status, contentType, parts: parts(), cancel() {} }
 }

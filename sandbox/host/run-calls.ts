@@ -83,7 +83,7 @@ export class RunCalls {
   }
 
   /** A stream of a reply bears the name of its call. */
-  #stream(call: string, { status, parts, cancel }: HostStream): string {
+  #stream(call: string, { status, contentType, parts, cancel }: HostStream): string {
     const { streams, limits } = this.#options
     const name = `call/${call}`
     const isRefused = streams.open >= limits.hostCallsAtOnce
@@ -91,7 +91,7 @@ export class RunCalls {
       if (how === 'cancelled') cancel()
     }
     streams.offer(name, parts, onEnd, joinMilliseconds)
-    if (!isRefused) return JSON.stringify({ status, body: null, stream: name })
+    if (!isRefused) return JSON.stringify({ status, body: null, stream: name, contentType })
     streams.cancel(name)
     return replyText(refusal(429, `A run may have ${limits.hostCallsAtOnce} open streams: read or cancel others first`))
   }

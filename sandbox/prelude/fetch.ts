@@ -1,4 +1,4 @@
-import type { FetchFailure, FetchRequest } from '../protocol/contract.ts'
+import { platformUrl, type FetchFailure, type FetchRequest } from '../protocol/contract.ts'
 import { callSite, placeAt, type CallSite } from '../isolate/call-site.ts'
 import type { Fetched } from '../isolate/fetches.ts'
 import type { Platform } from '../isolate/platform.ts'
@@ -20,8 +20,7 @@ export type Fetch = (input: unknown, options?: RequestOptions) => Promise<Respon
 
 /** Makes `fetch`. The host makes the requests and enforces the permitted addresses. */
 export function createFetch(platform: Platform): Fetch {
-  const base = platform.environment['BP_API_URL']
-  const own = base === undefined || base === '' ? undefined : new URL(base).origin
+  const own = new URL(platform.environment['BP_API_URL'] || platformUrl).origin
   const fetch: Fetch = async (input, options) => {
     const site = callSite(fetch)
     const request = new Request(input, options)

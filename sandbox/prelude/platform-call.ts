@@ -23,8 +23,8 @@ export async function callPlatform(
   const call = JSON.stringify(await toHostCall(request, url))
   const token = tokenOf(request)
   const signal = Request.signalOf(request)
-  const answer = platform.call(token, call, site).then((text) => JSON.parse(text) as HostReply & { stream?: string })
-  const { status, body, stream } = await orAborted(answer, signal).catch((error: unknown) => {
+  const answer = platform.call(token, call, site).then((text) => JSON.parse(text) as Answer)
+  const { status, body, stream, contentType } = await orAborted(answer, signal).catch((error: unknown) => {
     answer.then(
       (late) => late.stream !== undefined && platform.openReply(token, late.stream).cancel(),
       () => {},
@@ -33,8 +33,14 @@ export async function callPlatform(
   })
   if (stream === undefined) return Response.json(body, { status })
   const content = new Incoming(platform.openReply(token, stream), toError, signal)
-  const head = { status, statusText: 'OK', headers: [['content-type', 'application/x-ndjson']] as [string, string][] }
+  const head = { status, statusText: 'OK', headers: [['content-type', contentType]] as [string, string][] }
   return Response.of(content, head, { url: url.href, redirected: false })
+}
+
+/** A reply, or the name of the stream in which it comes. */
+interface Answer extends HostReply {
+  stream?: string
+  contentType: string
 }
 
 async function toHostCall(request: Request, url: URL): Promise<HostCall> {

@@ -26,6 +26,12 @@ export type { Json, JsonObject }
  */
 export type BundleKind = 'native' | 'sdk'
 
+/**
+ * The address of the platform's API in isolates, which `fetch` answers with calls of the host. No such host exists: a request
+ * that left the isolate would reach nothing.
+ */
+export const platformUrl = 'https://api.isobot.internal'
+
 export interface Bundle {
   /** Identifies the code, its environment and its owner permanently: the same id always means the same isolate. */
   id: string
@@ -40,9 +46,8 @@ export interface Bundle {
   /** Default: `native`. */
   kind?: BundleKind
   /**
-   * For an SDK bundle, its `process.env`: `fetch` of the origin of `BP_API_URL` becomes a call of the host, `BP_TOKEN`
-   * is replaced by a token that names the run, and with `BP_LOG_FORMAT=json` its log lines are parsed in the SDK's
-   * format. For a native bundle, `env` in the argument of the functions that get a context.
+   * For an SDK bundle, its `process.env`: `BP_API_URL` takes the place of `platformUrl`, `BP_TOKEN` is replaced by a token
+   * that names the run, and with `BP_LOG_FORMAT=json` its log lines are parsed in the SDK's format. For a native bundle, `env` in the argument of the functions that get a context.
    */
   environment?: Record<string, string>
 }
@@ -189,6 +194,8 @@ export interface HostReply {
 /** A reply that comes in parts, as they are made. */
 export interface HostStream {
   status: number
+  /** The media type of the whole. */
+  contentType: string
   parts: ByteSource
   /** The code reads no further. Without it, the host decides whether the rest is made when no part is read any more. */
   cancel(): void

@@ -109,7 +109,7 @@ function success(operation: Operation, { publisher, interface: { name: api } }: 
       headers: { 'Idempotent-Replayed': reference('headers', 'IdempotentReplayed') },
     }),
     content: {
-      [operation.streamsLines ? 'application/x-ndjson' : 'application/json']: {
+      [operation.streamsLines === true ? operation.lineFormat.contentType : 'application/json']: {
         schema: publisher.publish(operation.output),
         example: exampleOfAnswer(api, operation),
       },

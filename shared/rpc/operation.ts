@@ -4,8 +4,10 @@ import type { Context } from '../context.ts'
 import { ApiError, type ErrorType } from '../errors.ts'
 import { JsonList } from '../json/json-list.ts'
 import { listCheck, type LargeList } from './large-list.ts'
+import { newlineDelimited, type LineFormat } from '../json/line-format.ts'
 import type { LineStream } from './line-stream.ts'
 import { nestQuery } from './query.ts'
+import { isRecord } from '../models/payload.ts'
 import { compile, describeErrors, type Infer } from '../schema.ts'
 
 /** `documented`: part of the product's specification; `experimental`: Isobot's own, unknown to published clients. */
@@ -39,6 +41,13 @@ interface Declared<A extends Access, I, O> {
   isRecordedByInput?: true
   /** Fields of the body that the schema does not name are refused, not dropped. */
   isClosed?: true
+  /**
+   * It speaks the language of another API, for the libraries of that API: bot code has no method for it, and its errors have
+   * the field `error` besides.
+   */
+  isForLibraries?: true
+  /** How the lines of its answer are written, if not as NDJSON. */
+  lineFormat?: LineFormat
   /** Input fields that HTTP requests have as headers of the same names. */
   headers?: readonly string[]
   /** Input fields that HTTP requests have in the query, although they have a body. */
@@ -79,6 +88,11 @@ type Specification<A extends Access, I, O> = Declared<A, I, O> &
         streamsLines: true
         handle: Handle<A, I, LineStream<Infer<O>>>
       }
+    | {
+        /** The answer comes in lines if the input's field `stream` is true. */
+        streamsLines: 'on request'
+        handle: Handle<A, I, Infer<O> | LineStream>
+      }
   )
 
 /** One call of the API, independent of the entry point. */
@@ -93,7 +107,9 @@ export interface Operation {
   status: number
   opensStream: boolean
   /** `call` answers with a `LineStream`. */
-  streamsLines: boolean
+  streamsLines: boolean | 'on request'
+  lineFormat: LineFormat
+  isForLibraries: boolean
   awaitsWorker: boolean
   isRecordedByInput: boolean
   headers: readonly string[]
@@ -113,6 +129,11 @@ export interface Operation {
   call(context: Context & { caller: Caller }, input: unknown): Promise<unknown>
 }
 
+/** Whether the answer to a request comes in lines. @param body of the request, not validated */
+export function answersInLines({ streamsLines }: Operation, body: unknown): boolean {
+  return streamsLines === 'on request' ? isRecord(body) && body['stream'] === true : streamsLines
+}
+
 /** Declares an operation. Its schema is compiled at the first call: a process uses few of all operations. */
 export function operation<A extends Access, const I extends object, const O extends object>(
   specification: Specification<A, I, O>,
@@ -123,6 +144,8 @@ export function operation<A extends Access, const I extends object, const O exte
     errors = [],
     opensStream = false,
     streamsLines = false,
+    lineFormat = newlineDelimited,
+    isForLibraries = false,
     awaitsWorker = false,
     isRecordedByInput = false,
     isClosed = false,
@@ -155,6 +178,8 @@ export function operation<A extends Access, const I extends object, const O exte
     errors,
     opensStream,
     streamsLines,
+    lineFormat,
+    isForLibraries,
     awaitsWorker,
     isRecordedByInput,
     headers,

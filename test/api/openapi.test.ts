@@ -223,7 +223,7 @@ describe('over HTTP', () => {
       page.on('pageerror', (error) => complaints.push(error.message))
       page.on('console', (line) => line.type() === 'error' && complaints.push(line.text()))
       await page.goto(`${platform.url}/docs`)
-      await page.getByText('createMessage').first().waitFor({ timeout: 20_000 })
+      await page.getByText('createMessage').first().waitFor({ timeout: 50_000 })
       return () => context.close()
     })
 

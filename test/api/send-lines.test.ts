@@ -4,6 +4,7 @@ import { connect, type AddressInfo } from 'node:net'
 import type { Response } from 'express'
 import { expect, test } from 'vitest'
 import express from 'express'
+import { newlineDelimited } from '#shared/json/line-format.ts'
 import { sendLines } from '../../api/send-lines.ts'
 
 test('a client that does not read stops the source; one that disconnects ends it', async () => {
@@ -20,7 +21,8 @@ test('a client that does not read stops the source; one that disconnects ends it
       return { done: true, value: undefined }
     },
   }
-  const stream = { lines: { [Symbol.asyncIterator]: () => source }, cancel: () => void ends.push('cancelled') }
+  const lines = { [Symbol.asyncIterator]: () => source }
+  const stream = { lines, cancel: () => void ends.push('cancelled'), format: newlineDelimited }
   const app = express()
   app.use((_request, response: Response) => sendLines(response, stream))
   const server = createServer(app)

@@ -1,24 +1,27 @@
 import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
-import type {
-  ActionTask,
-  Bundle,
-  CallTask,
-  ClientOperation,
-  EventTask,
-  Host,
-  HostCall,
-  HostFetch,
-  HostReply,
-  Json,
-  JsonObject,
-  Limits,
-  Outcome,
-  RunRequest,
-  Sandbox,
-  SandboxOptions,
+import {
+  platformUrl,
+  type ActionTask,
+  type Bundle,
+  type CallTask,
+  type ClientOperation,
+  type EventTask,
+  type Host,
+  type HostCall,
+  type HostFetch,
+  type HostReply,
+  type Json,
+  type JsonObject,
+  type Limits,
+  type Outcome,
+  type RunRequest,
+  type Sandbox,
+  type SandboxOptions,
 } from '#sandbox/protocol/contract.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
+
+export { platformUrl }
 
 export const operations: ClientOperation[] = [
   { name: 'createMessage', method: 'POST', path: '/v1/chat/messages' },
@@ -96,8 +99,6 @@ export function sdkBot(code: string, environment: Record<string, string> = {}): 
 export function handlerThat(body: string, environment?: Record<string, string>): Bundle {
   return sdkBot(`exports.handler = async (request) => { ${body} }`, environment)
 }
-
-export const platformUrl = 'https://api.isobot.internal'
 
 interface RunOptions {
   event?: JsonObject

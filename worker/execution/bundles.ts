@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Bundle, JsonObject } from '#sandbox/protocol/contract.ts'
+import { platformUrl, type Bundle, type JsonObject } from '#sandbox/protocol/contract.ts'
 import type { Context } from '#shared/context.ts'
 import { summarizeFlows, type FlowSummary } from '#shared/flows/flow-summary.ts'
 import { readSecrets } from '#shared/store/named-secrets.ts'
@@ -51,8 +51,6 @@ export interface Bundles {
   ofIntegration(botId: string, key: InstallationKey): Promise<IntegrationCode | undefined>
 }
 
-/** The API address that bundles of the public SDK read. The sandbox answers its requests; the host does not exist. */
-const platformUrl = 'https://api.isobot.internal'
 /** Bundles of the public SDK require a token. The platform identifies the caller without it. */
 const platformToken = 'not-needed'
 

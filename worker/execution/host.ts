@@ -4,12 +4,11 @@ import { outcomesPath, type CardOutcomes } from '#sandbox/protocol/flow-contract
 import { isLanguageModelAction } from '#shared/models/model-action.ts'
 import { ApiError, isUnstorable } from '#shared/errors.ts'
 import { insertCardOutcomes } from '#shared/store/journal.ts'
-import { dispatch, type Reply, type Request } from '#shared/dispatch.ts'
+import { dispatch, type FormattedLines, type Reply, type Request } from '#shared/dispatch.ts'
 import type { BotCaller, OpenStreams } from '#shared/rpc/caller.ts'
 import type { Context } from '#shared/context.ts'
 import { hashOf } from '#shared/rpc/journal.ts'
-import type { LineStream } from '#shared/rpc/line-stream.ts'
-import type { Operation } from '#shared/rpc/operation.ts'
+import { answersInLines, type Operation } from '#shared/rpc/operation.ts'
 import { isRecord } from '#shared/models/payload.ts'
 import type { FoundPassageView } from '#shared/models/passage.ts'
 import type { Installation } from '#shared/models/tables.ts'
@@ -72,7 +71,7 @@ export function createHostHandler(
 
     function toCaller(operation: Operation): BotCaller {
       step?.name(operation.name)
-      if (operation.streamsLines && reserveStream?.() === false) throw tooManyStreams()
+      if (answersInLines(operation, body) && reserveStream?.() === false) throw tooManyStreams()
       operationName = operation.name
       const name = `${isCardScope(card) ? card : ''}${journalName(operation, body)}`
       const ordinal = (counts.get(name) ?? 0) + 1
@@ -106,19 +105,22 @@ function tooManyStreams(): ApiError {
  */
 function toHostStream(
   status: number,
-  { lines, cancel }: LineStream,
+  { lines, cancel, format }: FormattedLines,
   ended: (how: number | string) => void,
 ): HostStream {
   const source = lines[Symbol.asyncIterator]()
+  let isOver = false
   const parts = {
     async next(): Promise<IteratorResult<Uint8Array>> {
+      if (isOver) return { done: true, value: undefined }
       const { done, value } = await source.next()
       if (done) {
+        isOver = true
         ended(status)
-        return { done, value: undefined }
+        return format.end === undefined ? { done, value: undefined } : { done: false, value: Buffer.from(format.end) }
       }
       if (isRecord(value) && 'error' in value) ended('broken')
-      return { done: false, value: Buffer.from(`${JSON.stringify(value)}\n`) }
+      return { done: false, value: Buffer.from(format.write(value)) }
     },
     async return(): Promise<IteratorResult<Uint8Array>> {
       ended('cut')
@@ -126,7 +128,8 @@ function toHostStream(
       return { done: true, value: undefined }
     },
   }
-  return { status, parts: { [Symbol.asyncIterator]: () => parts }, cancel }
+  const { contentType } = format
+  return { status, contentType, parts: { [Symbol.asyncIterator]: () => parts }, cancel }
 }
 
 /** Scopes of cards are short and have no `/`, by which the depth of nested actions is counted. */

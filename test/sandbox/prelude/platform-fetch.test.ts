@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { HostCall, HostReply, Json } from '#sandbox/protocol/contract.ts'
-import { callRun, done, handlerThat, ok, openTestSandbox, platformUrl, type TestSandbox } from '../fixture.ts'
+import {
+  botThat,
+  callRun,
+  done,
+  handlerThat,
+  messageRun,
+  ok,
+  openTestSandbox,
+  platformUrl,
+  type TestSandbox,
+} from '../fixture.ts'
 
 let sandbox: TestSandbox
 beforeAll(async () => {
@@ -51,6 +61,17 @@ describe('fetch of the platform', () => {
     ],
   ])('is a call of the host, with %s and no headers', async (_what, expression, call) => {
     expect(await asked(expression)).toEqual(call)
+  })
+
+  test('is one in native code too, whose environment names no address', async () => {
+    let seen: HostCall | undefined
+    const host = async (call: HostCall) => {
+      seen = call
+      return ok({})
+    }
+    const code = `await fetch('${platformUrl}/v2/x', { method: 'POST', body: '{}', headers: { authorization: 'Bearer any' } })`
+    done(await sandbox.run(messageRun(botThat(code), { host })))
+    expect(seen).toEqual({ method: 'POST', path: '/v2/x', body: {} })
   })
 
   test('resolves to the host’s answer, with any status', async () => {

@@ -1,34 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { openBundler } from '../../../cli/project/bundle.ts'
 import { createChatUser } from '../../support/chat-client.ts'
 import { listen } from '../../support/event-stream.ts'
 import { endedEvents } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 import { startTarget } from './fixture.ts'
+import { bundleModelBot } from './models/bundle-model-bot.ts'
 
 let platform: Platform
 beforeAll(async () => {
   platform = await openPlatform({ environment: { OUTBOUND_ALLOW_PRIVATE: '127.0.0.1' } })
 })
 afterAll(() => platform[Symbol.asyncDispose]())
-
-/** Bundles one of the bots in `models/` with its library, as `isobot deploy` does. */
-async function bundle(name: string, defined: { providerUrl: string; hearsOneWord: boolean }): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'isobot-models-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  const bot = JSON.stringify(join(import.meta.dirname, 'models', `${name}.ts`))
-  await writeFile(join(folder, 'settings.ts'), `Object.assign(globalThis, ${JSON.stringify(defined)})`)
-  await writeFile(join(folder, 'index.ts'), `import './settings.ts'\nexport { hooks } from ${bot}`)
-  await using bundler = await openBundler({ folder, entry: 'index.ts', settings: { name } })
-  const bundled = await bundler.bundle()
-  if ('problems' in bundled) throw new Error(JSON.stringify(bundled.problems))
-  return bundled.bundle.code
-}
 
 const words = ['Once ', 'upon ', 'a ', 'time']
 
@@ -129,7 +113,7 @@ async function talkTo(code: string) {
 describe.each(libraries)('a model that is asked with $library', ({ wire, bot }) => {
   test('is received from its first word on, while it goes on', { timeout: 60_000 }, async () => {
     const provider = await startProvider(wire)
-    const { deltas, last, botId } = await talkTo(await bundle(bot, { providerUrl: provider.url, hearsOneWord: false }))
+    const { deltas, last, botId } = await talkTo(await bundleModelBot(bot, { providerUrl: provider.url }))
     await expect.poll(deltas, { timeout: 30_000 }).toEqual([words[0]])
     expect(provider.progress.hasEnded).toBe(false)
     provider.goOn()
@@ -144,7 +128,7 @@ describe.each(libraries)('a model that is asked with $library', ({ wire, bot }) 
 
   test('is cancelled when its reader has ended', { timeout: 60_000 }, async () => {
     const provider = await startProvider(wire)
-    const { deltas } = await talkTo(await bundle(bot, { providerUrl: provider.url, hearsOneWord: true }))
+    const { deltas } = await talkTo(await bundleModelBot(bot, { providerUrl: provider.url, hearsOneWord: true }))
     await expect.poll(deltas, { timeout: 30_000 }).toEqual([words[0]])
     await expect.poll(() => provider.progress.isClosed, { timeout: 10_000 }).toBe(true)
     expect(provider.progress.hasEnded).toBe(false)

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { platformUrl } from '#sandbox/protocol/contract.ts'
+import { createChatUser } from '../../support/chat-client.ts'
+import { complete, ScriptedStream, startEndpoint, type ScriptedEndpoint } from '../../support/models.ts'
+import { endedEvents, replies } from '../../support/outcomes.ts'
+import { openPlatform, type Platform } from '../../support/platform.ts'
+import { Processes } from '../../support/processes.ts'
+import { bundleModelBot } from '../outbound/models/bundle-model-bot.ts'
+
+let endpoint: ScriptedEndpoint
+let platform: Platform
+const parts = new AsyncDisposableStack()
+beforeAll(async () => {
+  endpoint = parts.use(await startEndpoint())
+  // The bots name a model of their provider.
+  const environment = { ...endpoint.environment, MODELS_SUBSTITUTE: 'local:large' }
+  platform = parts.use(await openPlatform({ environment }))
+})
+afterAll(() => parts.disposeAsync())
+
+/** Has a user say something to a bot without grants of hosts, and returns the conversation. */
+async function talkTo(platform: Platform, name: string, providerUrl: string) {
+  const limits = { cpuMilliseconds: 10_000, loadMilliseconds: 10_000 }
+  const bot = await platform.createBot(await bundleModelBot(name, { providerUrl }), { limits })
+  const user = await createChatUser(bot.chatUrl)
+  const conversationId = await user.createConversation()
+  await user.send(conversationId, 'Tell me something')
+  return { botId: bot.id, conversationId }
+}
+
+test.each([
+  ['openai', `${platformUrl}/v2/cognitive/openai`],
+  ['anthropic', `${platformUrl}/v2/cognitive/anthropic`],
+])('a bot with the library of %s streams from the models of the platform', async (name, providerUrl) => {
+  endpoint.requests.length = 0
+  endpoint.script = (response) => {
+    const words = new ScriptedStream(response)
+    for (const word of ['Once ', 'upon ', 'a ', 'time']) words.write(word)
+    words.end()
+  }
+  const { botId, conversationId } = await talkTo(platform, name, providerUrl)
+  await expect.poll(() => replies(platform, conversationId)).toEqual(['Once upon a time'])
+  const [event] = await endedEvents(platform, botId, 1)
+  expect(event).toMatchObject({ status: 'processed' })
+  expect(endpoint.requests.map(({ body }) => [body.model, body.stream])).toEqual([['large', true]])
+  const { body } = await platform.ask('GET', `/v1/admin/bots/${botId}/events/${event!.id}`)
+  expect(JSON.stringify(body)).toContain('local:large')
+})
+
+test(
+  'calls of a library are recorded: a worker is killed after them, and the next one gets the same answers',
+  { timeout: 90_000 },
+  async () => {
+    const processes = new Processes()
+    onTestFinished(() => processes.stop())
+    await using own = await openPlatform({ worker: false, environment: endpoint.environment })
+    endpoint.requests.length = 0
+    endpoint.script = (response, { body }) =>
+      body.messages.length === 1
+        ? complete(response, {
+            tool_calls: [{ id: 'call1', type: 'function', function: { name: 'weather', arguments: '{}' } }],
+          })
+        : complete(response, { content: `It is ${body.messages.at(-1).content}` })
+    const victim = await processes.start(own, 'worker')
+    const { botId, conversationId } = await talkTo(own, 'openai-tools', `${platformUrl}/v2/cognitive/openai`)
+    const patience = { timeout: 30_000, interval: 20 }
+    await expect.poll(() => replies(own, conversationId), patience).toHaveLength(1)
+    process.kill(victim.pid, 'SIGKILL')
+    await processes.start(own, 'worker')
+    await expect.poll(() => replies(own, conversationId), { timeout: 50_000 }).toHaveLength(2)
+    const [first, second] = await replies(own, conversationId)
+    expect(first).toMatch(/: It is rain$/)
+    expect(second).toBe(first)
+    expect(endpoint.requests).toHaveLength(2)
+    const [event] = await endedEvents(own, botId, 1)
+    expect(event).toMatchObject({ status: 'processed', attempt: 2 })
+  },
+)
