@@ -17,6 +17,7 @@ const files = new Map([
   ['accessibility.js', ownFiles],
   ['page.js', ownFiles],
   ['page.css', ownFiles],
+  ['resolve.js', ownFiles],
   ['swagger-ui-bundle.js', rendererFiles],
   ['swagger-ui.css', rendererFiles],
   ['favicon-32x32.png', rendererFiles],

@@ -1,4 +1,5 @@
 import { keepAccessible } from './accessibility.js'
+import { resolvePart } from './resolve.js'
 
 const dark = matchMedia('(prefers-color-scheme: dark)')
 const followTheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
@@ -18,6 +19,10 @@ api.tags = api.tags.filter(({ name }) => interfaces.has(name))
 
 /** Replaces parts of the renderer's page, and opens one interface at a time. */
 const replacements = ({ React: { createElement } }) => ({
+  fn: {
+    // The renderer's own resolver reads the whole document anew for each operation, for seconds.
+    resolveSubtree: async (document, path) => ({ spec: resolvePart(document, path), errors: [] }),
+  },
   wrapComponents: {
     // The keyboard cannot reach a link within the button that opens an operation.
     DeepLink: () => (props) => createElement('span', null, props.text),
