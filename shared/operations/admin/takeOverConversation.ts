@@ -14,6 +14,7 @@ import { handover, type HandoverView } from '../../models/handover.ts'
 import type { HandoverChange } from '../../models/inbox-line.ts'
 import { operation } from '../../rpc/operation.ts'
 import { publishHandover } from '../../signals/after-commit.ts'
+import type { Database } from '../../store/database.ts'
 import { assignHandover, findHandover } from '../../store/handovers.ts'
 import { noConversation } from '../runtime/not-found.ts'
 import { findBotConversation, maySee } from './find-conversation.ts'
@@ -45,10 +46,7 @@ export const takeOverConversation = operation({
       const begun = await beginOrJoin(transaction, conversation, given)
       if (!begun) throw noConversation(conversationId)
       const { id, isNew } = begun
-      if (!isNew && !(await assignHandover(transaction, { botId, id }, { accountId, from: null }))) {
-        const current = await findHandover(transaction, botId, id)
-        if (current?.is_beginning) throw handoverConflict(current)
-        if (current?.account_id !== accountId) throw takenBy(current)
+      if (!isNew && !(await claim(transaction, { botId, id }, accountId))) {
         return { id, entrance: await enterAsMember(transaction, conversation, accountId) }
       }
       const change = isNew ? 'created' : 'assigned'
@@ -60,6 +58,26 @@ export const takeOverConversation = operation({
     return { handover: await describeHandover(context, botId, taken.id) }
   },
 })
+
+/**
+ * Assigns a pending handover to a member.
+ *
+ * @returns false when the member has it already
+ * @throws ApiError `RelationConflict` when another member has it, the bot still prepares it, or it has ended
+ */
+async function claim(db: Database, where: { botId: string; id: string }, accountId: string): Promise<boolean> {
+  for (let attempt = 1; ; attempt++) {
+    if (await assignHandover(db, where, { accountId, from: null })) return true
+    const current = await findHandover(db, where.botId, where.id)
+    if (current?.account_id === accountId) return false
+    if (current?.is_beginning) throw handoverConflict(current)
+    // Between the two statements the run that prepares it has ended, or its member has released it.
+    const isPending = current?.account_id === null && current.ended_at === null
+    if (!isPending || attempt === maxClaims) throw takenBy(current)
+  }
+}
+
+const maxClaims = 3
 
 interface Taken {
   id: string
