@@ -1678,8 +1678,9 @@ export interface GetParticipantOutput {
 export type GetPresenceInput = Record<string, never>
 
 export interface GetPresenceOutput {
+  /** Members who take conversations now. */
   online: number
-  /** Members who take no conversations now. */
+  /** Members who take none now; they are not among those who are online. */
   away: number
 }
 
@@ -2641,7 +2642,7 @@ export interface Operations {
    */
   getParticipant(input: GetParticipantInput): Promise<GetParticipantOutput>
   /**
-   * Returns how many members who may answer in the bot’s conversations have their inbox open.
+   * Counts the members who may answer in the bot’s conversations and have their inbox open.
    */
   getPresence(input?: GetPresenceInput): Promise<GetPresenceOutput>
   /**

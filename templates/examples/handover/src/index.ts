@@ -29,11 +29,9 @@ export const hooks: Hooks = {
 
 /** Gives the conversation to people: until they hand it back, no hook runs for its messages. */
 async function handOver({ conversationId, preview }: IncomingMessage, client: Client): Promise<void> {
-  const { online, away } = await client.getPresence({})
+  const { online } = await client.getPresence({})
   await client.handover({ conversationId, title: preview.slice(0, 200), expiresInSeconds })
-  const isSomebodyThere = online > away
-  const text = isSomebodyThere
-    ? 'Somebody will be with you in a moment.'
-    : 'Nobody is here now. We answer as soon as we can.'
+  const text =
+    online > 0 ? 'Somebody will be with you in a moment.' : 'Nobody is here now. We answer as soon as we can.'
   await client.createMessage({ conversationId, type: 'text', payload: { text } })
 }

@@ -25,7 +25,7 @@ test('the bot offers a person for what it does not know, and hands over when the
 })
 
 test('a user who asks for a person while nobody is there hears so, and the request waits', async () => {
-  const conversation = bot.openConversation({ answers: { getPresence: { online: 1, away: 1 } } })
+  const conversation = bot.openConversation({ answers: { getPresence: { online: 0, away: 1 } } })
   assert.deepEqual(await conversation.say('I want to talk to a human'), [
     'Nobody is here now. We answer as soon as we can.',
   ])
