@@ -129,13 +129,15 @@ test('handover gives the conversation to a member, whose answers reach the user,
     'Return articles within 30 days, with the label in the parcel.',
     'Nobody is here now. We answer as soon as we can.',
   ])
-  const { handovers } = await isobot.json<{ handovers: { id: string }[] }>('handovers', 'list', 'handover')
-  expect(handovers).toMatchObject([{ title: 'Is there a human?' }])
-  const [{ id }] = handovers as [{ id: string }]
-  await isobot.json('handovers', 'take', 'handover', conversationId)
-  await isobot.json('handovers', 'reply', 'handover', conversationId, 'Here I am.')
+  const { handovers } = await isobot.json<{ handovers: { handover: { id: string } }[] }>(
+    ...['inbox', 'list', '--bot', 'handover'],
+  )
+  expect(handovers).toMatchObject([{ handover: { title: 'Is there a human?' } }])
+  const { id } = handovers[0]!.handover
+  await isobot.json('inbox', 'take', id)
+  await isobot.json('inbox', 'reply', conversationId, 'Here I am.')
   await user.send(conversationId, 'When are you open?')
-  await isobot.json('handovers', 'resolve', 'handover', id)
+  await isobot.json('inbox', 'resolve', id)
   await expect.poll(said, ask).toHaveLength(4)
   expect((await said()).slice(2)).toEqual(['Here I am.', 'Thank you for the talk. I am the bot again.'])
 })

@@ -68,17 +68,26 @@ function fieldOf(name: string, given: unknown, isRequired: boolean): SchemaField
   }
 }
 
-function kindOf(
-  name: string,
-  { type, enum: values, format, writeOnly }: Values,
-): Pick<SchemaField, 'kind' | 'choices'> {
-  if (Array.isArray(values)) return { kind: 'choice', choices: values.map((value) => JSON.stringify(value)) }
+function kindOf(name: string, schema: Values): Pick<SchemaField, 'kind' | 'choices'> {
+  const { type, format, writeOnly, 'x-zui': hints } = schema
+  const values = constantsOf(schema)
+  if (values) return { kind: 'choice', choices: values.map((value) => JSON.stringify(value)) }
   if (type === 'boolean') return { kind: 'choice', choices: ['true', 'false'] }
   if (type === 'number' || type === 'integer') return { kind: 'number', choices: [] }
   if (type !== 'string') return { kind: 'json', choices: [] }
   if (keyName.test(name)) return { kind: 'key', choices: [] }
-  const isSecret = format === 'password' || writeOnly === true || secretName.test(name)
-  return { kind: isSecret ? 'secret' : 'text', choices: [] }
+  const isMarked = format === 'password' || writeOnly === true || (isObject(hints) && hints['secret'] === true)
+  return { kind: isMarked || secretName.test(name) ? 'secret' : 'text', choices: [] }
+}
+
+/** The values of an enumeration, or of a union of constants; undefined for other schemas. */
+function constantsOf({ enum: values, const: value, anyOf, oneOf }: Values): unknown[] | undefined {
+  if (Array.isArray(values)) return values
+  if (value !== undefined) return [value]
+  const variants = Array.isArray(anyOf) ? anyOf : oneOf
+  if (!Array.isArray(variants) || variants.length === 0) return undefined
+  const constants = variants.map((variant) => (isObject(variant) ? constantsOf(variant) : undefined))
+  return constants.every((each) => each !== undefined) ? constants.flat() : undefined
 }
 
 /** The texts of a stored configuration. */
@@ -129,9 +138,10 @@ function valueOf({ name, kind }: SchemaField, text: string): unknown {
  * @returns undefined when the refusal concerns something else
  */
 export function findRefused(fields: SchemaField[], alias: string, message: string): FieldError | undefined {
-  const start = `integrations.${alias}.configuration: `
-  if (!message.startsWith(start)) return undefined
-  const problem = message.slice(start.length)
+  const start = `integrations.${alias}.configuration`
+  // The refusals of the platform's own integrations name the field behind a dot or a space.
+  const [, problem] = /^(?:: |[. ])([^]+)$/.exec(restAfter(message, start)) ?? []
+  if (problem === undefined) return undefined
   const lacking = fields.find(({ name }) => problem === `must have required property '${name}'`)
   if (lacking) return new FieldError(lacking.name, 'is required')
   const unknown = fields.find(({ name }) => problem === `must not have a field '${name}'`)

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createHmac } from 'node:crypto'
 import { glob, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import { freePort } from '../../../cli/postgres/free-port.ts'
 import { publishedPackages } from '../../../cli/publish/packages.ts'
 import { building, buildConsole } from '../../console/built.ts'
 import { administer, urlOf } from '../../support/databases.ts'
+import { ScriptedStream, startEndpoint } from '../../support/models.ts'
 import { openCommandLine, type CommandLine, type RunningCommand } from '../command-line.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
@@ -107,7 +109,14 @@ test('the Procfile’s commands run from the installed package, and a bot’s pr
   await administer(inject('databaseUrl'), `create database ${name}`)
   const port = await freePort()
   const url = `http://localhost:${port}`
+  await using models = await startEndpoint()
+  models.script = (response) => {
+    const stream = new ScriptedStream(response)
+    for (const word of ['On weekdays, ', 'from 9 to 5.']) stream.write(word)
+    stream.end()
+  }
   const environment = {
+    ...models.environment,
     DATABASE_URL: urlOf(inject('databaseUrl'), name),
     ISOBOT_SECRET: 'x'.repeat(64),
     ISOBOT_ADMIN_TOKEN: 'pat_of-the-installed-platform',
@@ -136,6 +145,8 @@ test('the Procfile’s commands run from the installed package, and a bot’s pr
     expect(await inFolder(faq, 'npm', 'run', 'deploy', account)).toContain('Created faq')
     expect(await inFolder(faq, 'npx', '--no', 'isobot', 'chat', 'faq', 'Hi', account)).toBe('Hello! You said: Hi\n')
 
+    await walkExamples(account)
+
     const pages = ['console', 'docs', 'docs/swagger-ui-bundle.js', 'docs/swagger-ui.css', 'openapi.json']
     const statuses = await Promise.all(pages.map(async (page) => (await fetch(`${url}/${page}`)).status))
     expect(statuses).toEqual(pages.map(() => 200))
@@ -145,7 +156,38 @@ test('the Procfile’s commands run from the installed package, and a bot’s pr
     await administer(inject('databaseUrl'), `drop database if exists ${name} with (force)`)
   }
   expect(await Promise.all(running.map(async ({ ended }) => (await ended).code))).toEqual([0, 0])
-}, 240_000)
+}, 480_000)
+
+/** Makes the bots of docs/examples.md as a newcomer does: a FAQ with handover, one with a streaming model, GitHub's webhook. */
+async function walkExamples(account: Record<string, string>): Promise<void> {
+  const secret = 'a secret of your choice'
+  const walks = [
+    ['handover', 'I want to talk to a person', 'Nobody is here now. We answer as soon as we can.'],
+    ['faq', 'When do you open?', 'On weekdays, from 9 to 5.'],
+    ['github', 'watch acme/shop', 'I tell you what happens in acme/shop.'],
+  ] as const
+  for (const [example, said, heard] of walks) {
+    const name = `my-${example}`
+    await inFolder(installed, 'npx', '--no', 'isobot', 'init', name, '--example', example)
+    const project = join(installed, name)
+    expect(await inFolder(project, 'npm', 'test')).toContain('fail 0')
+    await inFolder(project, 'npm', 'run', 'deploy', { ...account, GITHUB_WEBHOOK_SECRET: secret })
+    expect(await inFolder(project, 'npx', '--no', 'isobot', 'chat', name, said, account)).toBe(`${heard}\n`)
+  }
+  const waiting = await inFolder(installed, 'npx', '--no', 'isobot', 'inbox', 'list', 'waiting', account)
+  expect(waiting).toContain('I want to talk to a person')
+
+  const listed = await inFolder(installed, 'npx', '--no', 'isobot', 'integrations', 'list', 'my-github', account)
+  const [address] = /http\S*\/webhooks\/\S+/.exec(listed)!
+  const repository = { full_name: 'acme/shop' }
+  const body = JSON.stringify({ zen: 'Keep it logically awesome.', repository, sender: { login: 'ann' } })
+  const deliver = async (key: string) => {
+    const signature = `sha256=${createHmac('sha256', key).update(body).digest('hex')}`
+    const headers = { 'x-github-event': 'ping', 'x-github-delivery': '1', 'x-hub-signature-256': signature }
+    return (await fetch(address, { method: 'POST', headers, body })).text()
+  }
+  expect([await deliver(secret), await deliver('another')]).toEqual(['Announced', 'The signature is wrong'])
+}
 
 test('isobot start runs everything in the folder where it is called', async () => {
   const folder = join(installed, 'here')
