@@ -38,6 +38,11 @@ interface Deployed {
   integrations: Record<string, { status: string; webhookUrl: string }>
 }
 
+/** A handover in a list. */
+interface Listed {
+  handover: { id: string }
+}
+
 /** Creates a project of an example, and deploys it with variables of the environment. */
 async function deploy(example: ExampleName, environment: NodeJS.ProcessEnv = {}): Promise<Deployed> {
   const { folder } = await isobot.json<{ folder: string }>('init', example, '--example', example)
@@ -129,9 +134,7 @@ test('handover gives the conversation to a member, whose answers reach the user,
     'Return articles within 30 days, with the label in the parcel.',
     'Nobody is here now. We answer as soon as we can.',
   ])
-  const { handovers } = await isobot.json<{ handovers: { handover: { id: string } }[] }>(
-    ...['inbox', 'list', '--bot', 'handover'],
-  )
+  const { handovers } = await isobot.json<{ handovers: Listed[] }>('inbox', 'list', '--bot', 'handover')
   expect(handovers).toMatchObject([{ handover: { title: 'Is there a human?' } }])
   const { id } = handovers[0]!.handover
   await isobot.json('inbox', 'take', id)
