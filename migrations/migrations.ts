@@ -53,6 +53,7 @@ import * as sourceMapsOfUploads from './083_source_maps_of_uploads.ts'
 import * as modelKeys from './081_model_keys.ts'
 import * as signIn from './094_sign_in.ts'
 import * as dataRequests from './085_data_requests.ts'
+import * as retention from './098_retention.ts'
 
 interface Migration extends Knex.Migration {
   /** Where old and new processes cannot do everything side by side: what does not work, and what to do until all are replaced. */
@@ -112,6 +113,7 @@ export const migrations: Record<string, Migration> = {
   '081_model_keys': modelKeys,
   '094_sign_in': signIn,
   '085_data_requests': dataRequests,
+  '098_retention': retention,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

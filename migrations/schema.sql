@@ -214,6 +214,7 @@ create table bots (
   limits jsonb not null default '{}'::jsonb,
   url text,
   keeps_prompts boolean not null default false,
+  retention jsonb not null default '{}'::jsonb,
   constraint bots_pkey PRIMARY KEY (id),
   constraint bots_version_fkey FOREIGN KEY (id, version_id) REFERENCES bot_versions(bot_id, id),
   constraint bots_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
@@ -1249,6 +1250,7 @@ create table users (
   updated_at timestamp(3) with time zone not null default now(),
   properties jsonb not null default '{}'::jsonb,
   keys_since timestamp(3) with time zone,
+  active_at timestamp(3) with time zone,
   constraint users_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint users_bot_id_id_key UNIQUE (bot_id, id),
   constraint users_bot_id_installation_id_fkey FOREIGN KEY (bot_id, installation_id) REFERENCES installations(bot_id, id) ON DELETE CASCADE,

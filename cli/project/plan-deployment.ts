@@ -68,7 +68,7 @@ export async function planDeployment(
   const bot = isCompared && id !== undefined ? await getBot(connection, id) : undefined
   const changes: Change[] = comparesCode ? await compareCode(connection, bundle, bot) : []
   const fields: Record<string, unknown> = {}
-  for (const field of ['permissions', 'limits'] as const) {
+  for (const field of ['permissions', 'limits', 'retention'] as const) {
     const wanted = declared[field]
     if (!wanted) continue
     fields[field] = wanted

@@ -2,6 +2,7 @@ import { limits } from '#shared/config/code-limits.ts'
 import { permissions } from '#shared/models/bot-code.ts'
 import { recurringEvents } from '#shared/models/bot-definition.ts'
 import { anyObject } from '#shared/models/definition.ts'
+import { retention } from '#shared/models/retention.ts'
 import { closedObject, compile, describeErrors, type Infer } from '#shared/schema.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { failed } from '../failure.ts'
@@ -34,6 +35,7 @@ const declaredIntegration = closedObject(
 const declarations = {
   permissions,
   limits,
+  retention,
   recurringEvents,
   integrations: { type: 'object', additionalProperties: declaredIntegration, description: 'By alias.' },
   secrets: {
@@ -88,7 +90,7 @@ const projectSettings = closedObject(
 export type ProjectSettings = Infer<typeof projectSettings>
 export type Declarations = Pick<
   ProjectSettings,
-  'permissions' | 'limits' | 'recurringEvents' | 'integrations' | 'secrets' | 'subscriptions'
+  'permissions' | 'limits' | 'retention' | 'recurringEvents' | 'integrations' | 'secrets' | 'subscriptions'
 >
 export type DeclaredIntegration = Infer<typeof declaredIntegration>
 

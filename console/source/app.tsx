@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { BotPage } from './bot/bot-page.tsx'
+import { ErasingUser } from './conversations/erase-dialog.tsx'
 import { InboxPage } from './inbox/inbox-page.tsx'
 import { AuditPage } from './pages/audit-page.tsx'
 import { BotsPage } from './pages/bots-page.tsx'
@@ -28,6 +29,7 @@ export function App(): JSX.Element {
           <Mended key={pageKey()}>
             <CurrentPage />
           </Mended>
+          <ErasingUser />
         </Shell>
       ) : (
         <SignInPage />

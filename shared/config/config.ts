@@ -158,6 +158,8 @@ export interface Config extends TelemetrySettings {
     usageMilliseconds: number
     /** Versions kept per bot, beside the deployed one. */
     versions: number
+    /** For bots that do not set their own; 0 for never. */
+    data: { messageDays: number; conversationDays: number; userDays: number }
   }
   /** Upper bound of the time from the stop signal to the exit; platforms kill the process some time later. */
   shutdownMilliseconds: number
@@ -230,6 +232,9 @@ const environmentSchema = closedObject(
     RETENTION_FAILED_DAYS: { ...days, default: 30 },
     RETENTION_AUDIT_DAYS: { ...days, default: 365 },
     RETENTION_USAGE_DAYS: { ...days, default: 400 },
+    RETENTION_MESSAGE_DAYS: { ...days, minimum: 0, default: 0 },
+    RETENTION_CONVERSATION_DAYS: { ...days, minimum: 0, default: 0 },
+    RETENTION_USER_DAYS: { ...days, minimum: 0, default: 0 },
     RETENTION_VERSIONS: { type: 'integer', minimum: 1, maximum: 10_000, default: 50 },
     SANDBOX_PROCESSES: { type: 'integer', minimum: 1, maximum: 64 },
     COMPILE_SECONDS: { type: 'integer', minimum: 1, maximum: 600, default: 10 },
@@ -415,6 +420,11 @@ function toConfig(given: Environment): Config {
       auditMilliseconds: given.RETENTION_AUDIT_DAYS * dayMilliseconds,
       usageMilliseconds: given.RETENTION_USAGE_DAYS * dayMilliseconds,
       versions: given.RETENTION_VERSIONS,
+      data: {
+        messageDays: given.RETENTION_MESSAGE_DAYS,
+        conversationDays: given.RETENTION_CONVERSATION_DAYS,
+        userDays: given.RETENTION_USER_DAYS,
+      },
     },
     shutdownMilliseconds: given.SHUTDOWN_SECONDS * 1000,
     hasParent: given.ISOBOT_PARENT === 'stdin',

@@ -5,6 +5,7 @@ import { botDefinition, type BotDefinition } from './bot-definition.ts'
 import { limits } from '../config/code-limits.ts'
 import { anyObject } from './definition.ts'
 import { installedPlugin, type DescribedPlugins } from './plugin.ts'
+import { completeRetention, retention, retentionInEffect, type Retention } from './retention.ts'
 import { installation, toInstallation, type InstallationView } from './installation.ts'
 
 /** A bot, as lists show it. */
@@ -58,6 +59,8 @@ export const bot = {
     'permissions',
     'limits',
     'keepPrompts',
+    'retention',
+    'retentionInEffect',
     'integrations',
     'plugins',
     'user',
@@ -84,6 +87,8 @@ export const bot = {
     permissions,
     limits,
     keepPrompts,
+    retention,
+    retentionInEffect,
     version: { ...version, description: 'The deployed version; absent until code is uploaded.' },
     integrations: { type: 'object', additionalProperties: installation, description: 'By alias.' },
     plugins: { type: 'object', additionalProperties: installedPlugin, description: 'By alias.' },
@@ -110,7 +115,12 @@ export interface BotParts {
   secretNames: string[]
 }
 
-export function toBot({ bot: row, version: deployed, ...parts }: BotParts, view: InstallationView): Bot {
+/** @param operators the retention of bots without their own */
+export function toBot(
+  { bot: row, version: deployed, ...parts }: BotParts,
+  view: InstallationView,
+  operators: Required<Retention>,
+): Bot {
   const integrations = new Map(parts.integrations.map((integration) => [integration.id, integration]))
   const disabled = (codeId: string) => {
     const disabledReason = parts.disabledReasons.get(codeId)
@@ -126,6 +136,8 @@ export function toBot({ bot: row, version: deployed, ...parts }: BotParts, view:
     permissions: row.permissions,
     limits: row.limits,
     keepPrompts: row.keeps_prompts,
+    retention: row.retention,
+    retentionInEffect: completeRetention(row.retention, operators),
     ...(deployed && {
       version: {
         id: deployed.id,

@@ -8,6 +8,7 @@ import type { DayCounts } from './bot-day.ts'
 import type { RunRecord } from './run-record.ts'
 import type { ScriptOutcome } from './script.ts'
 import type { Column, ComputedState } from './column.ts'
+import type { Retention } from './retention.ts'
 
 /** A workspace's public profile. */
 export interface WorkspaceProfile {
@@ -99,6 +100,8 @@ export interface BotRow {
   limits: OwnLimits
   /** Whether events keep what they asked language models. */
   keeps_prompts: boolean
+  /** Days after which rows are deleted, where they differ from the operator's. */
+  retention: Retention
   /** The declarations of a bot made with the public SDK, as the Admin API shows them. */
   definition: Record<string, unknown>
   /** By name, encrypted. */
@@ -286,6 +289,8 @@ export interface UserRow {
   properties: Record<string, string>
   /** Keys that name no user are valid for this one unless they are older; null when their age does not matter. */
   keys_since: Date | null
+  /** When a conversation that retention has deleted was last active. */
+  active_at: Date | null
   created_at: Date
   updated_at: Date
 }

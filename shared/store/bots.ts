@@ -4,6 +4,7 @@ import { codeColumns } from './bundles.ts'
 import { query, type Database } from './database.ts'
 import type { CodeActionDefinitions } from '../models/code-action-definitions.ts'
 import type { BotDefinition } from '../models/bot-definition.ts'
+import type { Retention } from '../models/retention.ts'
 import type { BotRow, BotVersionRow, CodeKind, Permissions, RetryPolicy } from '../models/tables.ts'
 
 export interface NewBot {
@@ -13,6 +14,7 @@ export interface NewBot {
   permissions: Permissions
   limits: OwnLimits
   keepsPrompts: boolean
+  retention: Retention
   definition: Record<string, unknown>
   /** The address of the code of a bot under development. */
   url?: string | undefined
@@ -28,6 +30,7 @@ export async function insertBot(db: Database, bot: NewBot): Promise<void> {
     permissions: bot.permissions,
     limits: bot.limits,
     keeps_prompts: bot.keepsPrompts,
+    retention: bot.retention,
     definition: bot.definition,
     url: bot.url ?? null,
     secrets: bot.secrets,
@@ -69,6 +72,7 @@ export async function updateBotFields(
     permissions?: Permissions | undefined
     limits?: OwnLimits | undefined
     keepsPrompts?: boolean | undefined
+    retention?: Retention | undefined
     /** Null removes it. */
     url?: string | null | undefined
     definition: Record<string, unknown>
@@ -83,6 +87,7 @@ export async function updateBotFields(
       ...(fields.permissions !== undefined && { permissions: fields.permissions }),
       ...(fields.limits !== undefined && { limits: fields.limits }),
       ...(fields.keepsPrompts !== undefined && { keeps_prompts: fields.keepsPrompts }),
+      ...(fields.retention !== undefined && { retention: fields.retention }),
       ...(fields.url !== undefined && { url: fields.url }),
       definition: fields.definition,
       ...(fields.secrets !== undefined && { secrets: fields.secrets }),

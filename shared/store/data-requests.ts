@@ -232,3 +232,21 @@ export async function deleteFindings(transaction: Database, requestId: string, i
     ids,
   })
 }
+
+/**
+ * Deletes requests that ended long ago, with the ids and findings that they keep.
+ *
+ * @returns the number of deleted requests
+ */
+export async function deleteOldDataRequests(db: Database, milliseconds: number, limit: number): Promise<number> {
+  const rows = await query(
+    db,
+    `delete from data_requests where id in (
+       select id from data_requests
+       where completed_at < now() - :milliseconds::double precision * interval '1 millisecond'
+       order by id limit :limit
+     ) returning id`,
+    { milliseconds, limit },
+  )
+  return rows.length
+}

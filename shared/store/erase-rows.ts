@@ -104,3 +104,17 @@ export async function eraseStatesOf(
     { botId, type, ownerIds },
   )
 }
+
+/** Erases the states of a conversation's workflows, which go with the conversation. */
+export async function eraseStatesOfWorkflows(
+  transaction: Database,
+  botId: string,
+  conversationId: string,
+): Promise<void> {
+  await query(
+    transaction,
+    `delete from states where bot_id = :botId and type = 'workflow'
+       and owner_id in (select id from workflows where bot_id = :botId and conversation_id = :conversationId)`,
+    { botId, conversationId },
+  )
+}

@@ -54,6 +54,10 @@ export interface Metrics {
   modelBudgetRefusals: Counter<'budget'>
   /** Sign-ins with the OpenID provider that came back from its pages: `signed-in`, or the reason why there is no session. */
   signIns: Counter<'outcome'>
+  /** Rows that the retention of bots has deleted: messages, events, conversations and users. */
+  retentionDeletes: Counter<'kind'>
+  /** Erasures and exports of people that have ended, by outcome: `completed` or `failed`. */
+  dataRequests: Counter<'kind' | 'outcome'>
   requeues: Counter
   locksLost: Counter
   isolateStarts: Counter<'kind'>
@@ -148,6 +152,13 @@ export function openMetrics(isRead: boolean): Metrics {
       'budget',
     ]),
     signIns: counter('sign_ins_total', 'Sign-ins with the OpenID provider, by outcome', ['outcome']),
+    retentionDeletes: counter('retention_deleted_rows_total', 'Rows that the retention of bots has deleted, by kind', [
+      'kind',
+    ]),
+    dataRequests: counter('data_requests_total', 'Ended erasures and exports of people, by kind and outcome', [
+      'kind',
+      'outcome',
+    ]),
     requeues: counter('job_put_backs_total', 'Jobs requeued because their bot used its full share of the worker'),
     locksLost: counter('job_locks_lost_total', 'Jobs taken over from workers that did not renew the lock in time'),
     isolateStarts: counter('isolate_starts_total', 'Runs by their isolate: warm, prewarmed or cold', ['kind']),

@@ -20,6 +20,7 @@ interface Bot {
   name: string
   secrets: string[]
   limits: object
+  retention: object
   recurringEvents: Record<string, object>
   subscriptions: { events: object | null }
   integrations: Record<string, { webhookUrl: string; version: string; status: string; configuration: object }>
@@ -232,6 +233,7 @@ describe('a project', () => {
   const declared = {
     name: 'declared',
     limits: { cpuMilliseconds: 500 },
+    retention: { conversationDays: 90, userDays: 0 },
     recurringEvents: { nightly: { schedule: { cron: '0 3 * * *' }, type: 'nightly', payload: { full: true } } },
     integrations: {
       crm: { integration: 'crm@^1.0.0', configuration: { token: { env: 'CRM_TOKEN' } }, hosts: ['api.crm.example'] },
@@ -255,6 +257,7 @@ describe('a project', () => {
     for (const line of [
       '+ code',
       '+ limits',
+      '+ retention',
       '+ recurringEvents.nightly',
       '+ integrations.crm',
       'subscriptions.events',
@@ -271,6 +274,7 @@ describe('a project', () => {
     const [id] = Object.values(((await readSettings()) as { bots: Record<string, string> }).bots)
     expect(await readBot(id!)).toMatchObject({
       limits: { cpuMilliseconds: 500 },
+      retention: { conversationDays: 90, userDays: 0 },
       recurringEvents: { nightly: { schedule: { cron: '0 3 * * *' }, payload: { full: true } } },
       subscriptions: { events: { message_created: {}, nightly: {} } },
       integrations: { crm: { status: 'registered', configuration: { token: 'from the environment', region: 'eu' } } },

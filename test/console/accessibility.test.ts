@@ -267,6 +267,14 @@ const views: Record<string, { path: () => string; show?: () => Promise<unknown> 
       await page.getByText('The bot failed').first().waitFor()
     },
   },
+  'the erasure of a user': {
+    path: () => `/bots/${bot.id}/conversations`,
+    async show() {
+      await page.locator('[data-row]').last().click()
+      await button('Erase user').click()
+      await page.getByRole('dialog', { name: 'Erase this person' }).waitFor()
+    },
+  },
   'a conversation that waits for a person': {
     path: () => `/bots/${bot.id}/conversations/${handedOver}`,
     show: () => button('Take over').waitFor(),

@@ -369,6 +369,26 @@ test('a bot gets a web chat, whose tab shows each change before it is saved', as
   })
 })
 
+test('the days after which a bot’s rows are deleted are set in its settings, and taken back', async () => {
+  await tab('Settings').click()
+  const form = page.locator('form', { hasText: 'Retention' })
+  const days = form.getByLabel('Conversations without a new entry, days')
+  const save = form.getByRole('button', { name: 'Save' })
+  expect(await days.getAttribute('placeholder')).toBe('kept')
+  await days.fill('forever')
+  expect(await save.isDisabled()).toBe(true)
+  await days.fill('90')
+  await save.click()
+  await expect
+    .poll(() => platform.context.db('bots').select('retention'), patience)
+    .toContainEqual({ retention: { conversationDays: 90 } })
+  await days.fill('')
+  await save.click()
+  await expect
+    .poll(() => platform.context.db('bots').select('retention'), patience)
+    .not.toContainEqual({ retention: { conversationDays: 90 } })
+})
+
 test.for([
   'Overview',
   'Conversations',

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '#shared/ids.ts'
@@ -230,3 +231,50 @@ test('a viewer learns which role reads conversations', async () => {
   await view.getByRole('heading', { name: 'Conversations are for developers' }).waitFor()
   expect(await view.locator('[data-row]').count()).toBe(0)
 })
+
+test('an administrator exports a user to a file, and erases the user and the rows that name the person after a confirmation', async () => {
+  const user = await createChatUser(bot.chatUrl, { name: 'Dora' })
+  const id = await user.createConversation()
+  await user.send(id, 'It is dora@example.org')
+  const cleo = await createChatUser(bot.chatUrl, { name: 'Cleo' })
+  const theirs = await cleo.createConversation()
+  await cleo.send(theirs, 'Write to dora@example.org')
+  const messages = async () => {
+    const rows = await platform.context
+      .db('messages')
+      .where({ direction: 'incoming', bot_id: bot.id })
+      .select('payload')
+    return rows.map(({ payload }) => String(payload['text'])).filter((text) => text.includes('dora'))
+  }
+  await expect
+    .poll(() => platform.context.db('events').where({ bot_id: bot.id, status: 'pending' }), patience)
+    .toEqual([])
+  await open(`/${id}`)
+  const about = page.getByRole('complementary', { name: 'About the conversation' })
+  const downloading = page.waitForEvent('download')
+  await about.getByRole('button', { name: 'Export user' }).click()
+  const saved = await downloading
+  expect(saved.suggestedFilename()).toBe(`${user.userId}.ndjson`)
+  const lines = (await readFile(await saved.path(), 'utf8')).trim().split('\n')
+  expect(JSON.parse(lines.at(-1)!)).toEqual({ kind: 'end', rows: lines.length - 1 })
+  expect(lines.join()).toContain('It is dora@example.org')
+
+  await about.getByRole('button', { name: 'Erase user' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Erase this person' })
+  const submit = dialog.getByRole('button', { name: 'Erase for good' })
+  expect(await submit.isDisabled()).toBe(true)
+  await dialog.getByLabel(/^Addresses, telephone numbers/).fill('dora@example.org')
+  await dialog.getByLabel(/^Type/).fill('erase')
+  await submit.click()
+  await dialog.getByText('The person is erased.').waitFor({ timeout: 60_000 })
+  expect(await messages()).toEqual(['Write to dora@example.org'])
+  await dialog.getByText(/other rows? names? the person/).waitFor()
+  await dialog.getByRole('button', { name: 'Erase these rows too' }).click()
+  await expect.poll(messages, patience).toEqual([])
+  await dialog.getByText('The person is erased.').waitFor({ timeout: 60_000 })
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await expect.poll(() => new URL(page.url()).pathname, patience).toBe(`/console/bots/${bot.id}/conversations`)
+  expect(await platform.context.db('users').where({ id: user.userId })).toEqual([])
+  // The page looks for the conversation that is gone.
+  expect(complaints.filter((line) => !line.includes('status of 404'))).toEqual([])
+}, 120_000)

@@ -48,7 +48,7 @@ export async function carryOutRequests(context: Context, signal?: AbortSignal): 
 }
 
 async function carryOut(context: Context, request: DataRequestRow, signal?: AbortSignal): Promise<void> {
-  const { db, log, config } = context
+  const { db, log, config, metrics } = context
   let current = request
   try {
     const subject = request.subject === null ? {} : await decryptJson(config.secret, request.id, request.subject)
@@ -59,15 +59,15 @@ async function carryOut(context: Context, request: DataRequestRow, signal?: Abor
       // It waits for runs to end.
       if (stage === 'runs' && current.stage === 'runs') return
     }
+    metrics.dataRequests.inc({ kind: 'erasure', outcome: 'completed' })
     log.info({ dataRequestId: request.id, erased: current.erased }, 'Carried out a data request')
   } catch (error) {
     if (error instanceof StaleRequestError) return
     if (error instanceof TooManyUsersError) {
-      return failDataRequest(
-        db,
-        request,
-        `It names more than ${maxUsers} users: choose a tag or a text that fewer have`,
-      )
+      const reason = `It names more than ${maxUsers} users: choose a tag or a text that fewer have`
+      await failDataRequest(db, request, reason)
+      metrics.dataRequests.inc({ kind: 'erasure', outcome: 'failed' })
+      return
     }
     log.error(
       { err: error, dataRequestId: request.id, stage: current.stage },

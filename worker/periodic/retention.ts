@@ -2,7 +2,7 @@ import type { Context } from '#shared/context.ts'
 import { idsSince } from '#shared/ids.ts'
 import { deleteOldActivity } from '#shared/store/activity.ts'
 import { deleteUnusedBundles, moveCode } from '#shared/store/bundles.ts'
-import type { Database } from '#shared/store/database.ts'
+import { deleteOldDataRequests } from '#shared/store/data-requests.ts'
 import { deleteOldKeys } from '#shared/store/idempotency-keys.ts'
 import { deleteOldUsage, releaseLostReservations } from '#shared/store/model-budgets.ts'
 import { deleteOldModelContents } from '#shared/store/model-contents.ts'
@@ -15,13 +15,15 @@ import {
   type JournalCursor,
 } from '#shared/store/retention.ts'
 import { deleteEndedSessions } from '#shared/store/sessions.ts'
+import { dataRetentionPasses } from './data-retention.ts'
+import type { Pass } from './pass.ts'
 import { repeatedly } from './repeatedly.ts'
 
 /**
- * Deletes expired rows: logs, questions to language models, journals, old versions, activity, idempotency keys and audit
- * records. Passes read rows in
- * key order, in batches, so deletion needs no index of its own. `scheduler.ts` handles expired states, because it sends
- * their events to the bots.
+ * Deletes expired rows: logs, questions to language models, journals, old versions, activity, idempotency keys, audit
+ * records, data requests, and the messages, conversations and users of bots with a retention. Passes read rows in key order, in
+ * batches, so deletion needs no index of its own. `scheduler.ts` handles expired states, because it sends their events to the
+ * bots.
  */
 
 const intervalMilliseconds = 60_000
@@ -33,9 +35,6 @@ const hourMilliseconds = 3600 * 1000
 const dayMilliseconds = 24 * hourMilliseconds
 /** Code is large: one statement reads no more rows of it. */
 const rowsOfCode = 4
-
-/** One pass over one kind of rows. Resolves to whether another pass would find more. */
-type Pass = (db: Database) => Promise<boolean>
 
 /**
  * Starts to delete expired rows periodically. One worker at a time does.
@@ -61,7 +60,8 @@ export function startRetention(context: Context): () => Promise<void> {
  *
  * @param movesCodeAfter milliseconds from now on, after which no process of an earlier version runs
  */
-export function openRetention({ db, log, config }: Context, rows = rowsOfPass, movesCodeAfter = hourMilliseconds) {
+export function openRetention(context: Context, rows = rowsOfPass, movesCodeAfter = hourMilliseconds) {
+  const { db, log, config, metrics } = context
   const { logMilliseconds, failedMilliseconds, auditMilliseconds, usageMilliseconds, versions } = config.retention
   let journalCursor: JournalCursor | undefined
   let versionCursor: string | undefined
@@ -117,6 +117,11 @@ export function openRetention({ db, log, config }: Context, rows = rowsOfPass, m
     'audit records': async (transaction) =>
       (await deleteOldAuditRecords(transaction, auditMilliseconds, rows)) === rows,
 
+    'data requests': async (transaction) =>
+      (await deleteOldDataRequests(transaction, auditMilliseconds, Math.ceil(rows / 10))) > 0,
+
+    ...dataRetentionPasses(context, rows),
+
     activity: async (transaction) => (await deleteOldActivity(transaction, rows)) === rows,
 
     'idempotency keys': async (transaction) => (await deleteOldKeys(transaction, rows)) === rows,
@@ -128,7 +133,10 @@ export function openRetention({ db, log, config }: Context, rows = rowsOfPass, m
       let more = false
       for (const [what, pass] of Object.entries(passes)) {
         try {
-          more = ((await alone(db, `retention of ${what}`, pass)) ?? false) || more
+          const counts = new Map<string, number>()
+          const count = (kind: string, number: number) => void counts.set(kind, (counts.get(kind) ?? 0) + number)
+          more = ((await alone(db, `retention of ${what}`, (transaction) => pass(transaction, count))) ?? false) || more
+          for (const [kind, number] of counts) metrics.retentionDeletes.inc({ kind }, number)
         } catch (error) {
           log.error({ err: error, what }, 'Deleting expired rows failed; retrying')
         }

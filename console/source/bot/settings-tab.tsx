@@ -8,9 +8,10 @@ import { Icon } from '../parts/icons.tsx'
 import { attempt } from '../state/notices.ts'
 import { navigate, to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
-import type { TabProps } from './tab.ts'
+import { RetentionForm } from './retention-form.tsx'
+import type { FormProps, TabProps } from './tab.ts'
 
-/** The bot's name, permitted hosts, secrets, what events keep of language models, and deletion. */
+/** The bot's name, permitted hosts, secrets, what events keep of language models, how long rows are kept, and deletion. */
 export function SettingsTab({ bot, reloadBot }: TabProps): JSX.Element {
   const [isDeleting, setIsDeleting] = useState(false)
   const change = async (body: object, done: string) => {
@@ -25,6 +26,7 @@ export function SettingsTab({ bot, reloadBot }: TabProps): JSX.Element {
       <HostsForm bot={bot} change={change} />
       <SecretsForm bot={bot} change={change} />
       <PromptsForm bot={bot} change={change} />
+      <RetentionForm bot={bot} change={change} />
       {!isFixed && (
         <section class="panel">
           <header>
@@ -40,11 +42,6 @@ export function SettingsTab({ bot, reloadBot }: TabProps): JSX.Element {
       {isDeleting && <DeleteBot bot={bot} onClose={() => setIsDeleting(false)} />}
     </fieldset>
   )
-}
-
-interface FormProps {
-  bot: Bot
-  change: (body: object, done: string) => Promise<boolean>
 }
 
 function NameForm({ bot, change }: FormProps): JSX.Element {

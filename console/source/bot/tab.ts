@@ -11,3 +11,10 @@ export interface TabProps {
 
 /** Whether the chat is open beside the page; kept across tabs and bots. */
 export const chatIsOpen = signal(false)
+
+/** The properties of a form of the tab Settings. */
+export interface FormProps {
+  bot: Bot
+  /** Changes the bot and shows a notice. @returns whether it succeeded */
+  change: (body: object, done: string) => Promise<boolean>
+}

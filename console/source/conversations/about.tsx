@@ -6,7 +6,8 @@ import { Json } from '../parts/json.tsx'
 import { Section } from '../parts/side-panel.tsx'
 import { Time } from '../parts/time.tsx'
 import { to } from '../state/route.ts'
-import { mayChange } from '../state/session.ts'
+import { hasRole, mayChange } from '../state/session.ts'
+import { PersonData } from './person-data.tsx'
 import { Picture } from './picture.tsx'
 import { Tags } from './tags.tsx'
 
@@ -100,6 +101,7 @@ function Person({ botId, person }: { botId: string; person: Participant }): JSX.
         )}
       </p>
       <Tags tags={tags} />
+      {hasRole('administrator') && <PersonData botId={botId} userId={id} />}
     </li>
   )
 }

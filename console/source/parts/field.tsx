@@ -12,11 +12,14 @@ interface FieldProps {
   autocomplete?: 'off'
   spellcheck?: boolean
   autoFocus?: boolean
+  inputMode?: 'numeric'
+  /** Default: true. */
+  required?: boolean
   value: string
   onChange: (value: string) => void
 }
 
-/** A required field of a form, with its label. */
+/** A field of a form, with its label. */
 export function Field({ label, type = 'text', value, onChange, ...input }: FieldProps): JSX.Element {
   // Preact's types have one variant for each type of input and none for a union of types.
   const kind = type as 'text'

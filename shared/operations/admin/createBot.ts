@@ -32,7 +32,8 @@ export const createBot = operation({
 
   async handle(context, input) {
     const { name, url, code, sourceMap, flows, layouts, note, permissions = {}, limits = {}, ...others } = input
-    const { integrations = {}, recurringEvents = {}, secrets = {}, keepPrompts = false, ...change } = others
+    const { integrations = {}, recurringEvents = {}, secrets = {}, keepPrompts = false, ...rest } = others
+    const { retention = {}, ...change } = rest
     const { db, caller, config } = context
     const { workspaceId } = caller
     assertAllowed(config, limits)
@@ -52,6 +53,7 @@ export const createBot = operation({
         permissions,
         limits,
         keepsPrompts: keepPrompts,
+        retention,
         definition,
         url,
         secrets: await changeSecrets(config.secret, { id, secrets: null }, secrets),

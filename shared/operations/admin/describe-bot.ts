@@ -8,6 +8,7 @@ import { flowLayout, maxFlows } from '../../flows/flow.ts'
 import { limits } from '../../config/code-limits.ts'
 import { keepPrompts, toBot, type Bot } from '../../models/bot.ts'
 import { secrets } from '../../models/definition.ts'
+import { retention } from '../../models/retention.ts'
 import { readSecrets } from '../../store/named-secrets.ts'
 import { findBot, findDeployedVersion } from '../../store/bots.ts'
 import { disabledCode } from '../../store/disabled-code.ts'
@@ -49,6 +50,7 @@ export const botFields = {
   permissions,
   limits,
   keepPrompts,
+  retention,
   recurringEvents,
   integrations,
   secrets,
@@ -77,6 +79,7 @@ export async function describeBot(context: Context & { caller: Administrator }, 
   return toBot(
     { bot, version, installations, integrations: installed, recurringEvents, plugins, secretNames, disabledReasons },
     { baseUrl: http.baseUrl, secret, showsSecrets: hasRole(caller, 'administrator') },
+    config.retention.data,
   )
 }
 

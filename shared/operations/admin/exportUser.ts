@@ -32,7 +32,7 @@ export const exportUser = operation({
   ),
 
   async handle(context, person): Promise<LineStream<ExportLine>> {
-    const { caller, log } = context
+    const { caller, log, metrics } = context
     const subject = toSubject(person)
     if (person.botId !== undefined) await findOwnBot(context, person.botId)
     const rows = exportRows(context, { workspaceId: caller.workspaceId, botId: person.botId ?? null, subject })
@@ -41,15 +41,19 @@ export const exportUser = operation({
     let isCancelled = false
 
     async function* lines(): AsyncGenerator<ExportLine, void, void> {
+      let outcome = 'failed'
       try {
         if (!first.done) yield first.value
         for await (const row of rows) {
           if (isCancelled) return
           yield row
         }
+        outcome = 'completed'
       } catch (error) {
         log.error({ err: error }, 'An export of a person’s data failed; its reader sees that the last line is missing')
         throw error
+      } finally {
+        metrics.dataRequests.inc({ kind: 'export', outcome })
       }
     }
     return { lines: lines(), cancel: () => void (isCancelled = true) }

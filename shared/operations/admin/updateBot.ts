@@ -61,7 +61,7 @@ export const updateBot = operation({
   async handle(context, input) {
     const { id, name, url, code, sourceMap, flows, layouts, note, permissions, limits, allowNoHooks, ...others } = input
     const { integrations = {}, recurringEvents = {}, secrets, renamed, allowRemovedNodes, ...rest } = others
-    const { keepPrompts, ...change } = rest
+    const { keepPrompts, retention, ...change } = rest
     const { db, caller, config } = context
     const { workspaceId } = caller
     assertAllowed(config, limits ?? {})
@@ -88,6 +88,7 @@ export const updateBot = operation({
         permissions,
         limits,
         keepsPrompts: keepPrompts,
+        retention,
         url,
         definition,
         secrets: secrets && (await changeSecrets(config.secret, row, secrets)),

@@ -156,7 +156,7 @@ test(
   { timeout: 240_000 },
   async () => {
     const marker = newMarker()
-    const bot = await platform.createBot(scribe)
+    const bot = await platform.createBot(scribe, { keepPrompts: true })
     await asBot(bot.id, 'POST', '/v1/tables', {
       name: 'peopleTable',
       schema: { type: 'object', properties: { text: { type: 'string' } } },
@@ -183,7 +183,8 @@ test(
       payload: { text: marker },
       tags: {},
     }
-    await asBot(bot.id, 'POST', '/v1/chat/messages', keyed, { 'idempotency-key': 'once' })
+    const once = () => asBot(bot.id, 'POST', '/v1/chat/messages', keyed, { 'idempotency-key': 'once' })
+    const first = await once()
     // A file of the user, and one of the bot, with passages.
     const mail = `Write to ${marker}.`
     await upload(bot.id, { key: `of/${marker}`, index: true, tags: { mail: marker } }, mail, {
@@ -200,6 +201,20 @@ test(
       'export function handler({ request, logger }) { logger.info(request.body) }',
     )
     await fetch(tool.webhookUrl, { method: 'POST', body: JSON.stringify({ text: `Line\n${marker.toUpperCase()}` }) })
+    // A request that is handled until the erasure has begun.
+    const slow = await installCode(
+      platform,
+      bot.id,
+      'export const handler = () => new Promise((resolve) => setTimeout(() => resolve({ status: 200 }), 6000))',
+      { alias: 'slow' },
+    )
+    // An event that recurs, and a participant whose id of the client is the address.
+    await ask('PUT', `/bots/${bot.id}`, {
+      recurringEvents: { yearly: { type: 'yearly', payload: { to: marker }, schedule: { cron: '0 0 1 1 *' } } },
+    })
+    const named = await createChatUser(bot.chatUrl)
+    await platform.context.db('users').where({ id: named.userId }).update({ foreign_id: marker })
+    await asBot(bot.id, 'POST', `/v1/chat/conversations/${bob.conversationId}/participants`, { userId: named.userId })
     await asBot(bot.id, 'POST', '/v1/chat/events', {
       type: 'reminder',
       payload: { to: `mailto:${marker}` },
@@ -223,6 +238,12 @@ test(
       payload: { text: `Do you know <${marker}>?` },
     })
     await settled(bot.id)
+    const slowly = fetch(slow.webhookUrl, { method: 'POST', body: marker })
+    await expect.poll(() => tablesWith(marker), patience).toContain('webhook_bodies')
+    // The answer that is kept for the key is encrypted with it.
+    expect(await tablesWith(marker)).not.toContain('idempotency_keys')
+    expect((await once()).body).toEqual(first.body)
+    expect(JSON.stringify(first.body)).toContain(marker)
     const written = await tablesWith(marker)
     expect(written).toEqual(
       expect.arrayContaining(
@@ -237,7 +258,10 @@ test(
           'logs',
           'table_rows',
           'files',
-        ].concat(['passages', 'handover_notes', 'analytics']),
+        ].concat(
+          ['passages', 'handover_notes', 'analytics'],
+          ['webhook_bodies', 'model_contents', 'recurring_events', 'conversation_signals'],
+        ),
       ),
     )
     expect(await s3.keys()).toHaveLength(2)
@@ -245,16 +269,22 @@ test(
     const { dataRequest } = await ask('POST', '/users/erase', { emails: [` ${marker.toUpperCase()}`] })
     expect(dataRequest).toMatchObject({ status: 'pending', userIds: [], findings: 0 })
     const done = await completed(dataRequest.id)
-    expect(done.userIds).toHaveLength(2)
-    expect(done.erased).toMatchObject({ user: 2, conversation: 2, file: 1 })
+    await slowly
+    expect(done.userIds).toHaveLength(3)
+    expect(done.erased).toMatchObject({ user: 3, conversation: 2, file: 1 })
     const findings = await findingsOf(dataRequest.id)
     expect(JSON.stringify(findings)).not.toContain(marker)
     const kinds = findings.map(({ kind }) => kind).toSorted()
-    expect([...new Set(kinds)]).toEqual(['event', 'file', 'log', 'message', 'state', 'tableRow'])
+    expect([...new Set(kinds)]).toEqual(['event', 'file', 'log', 'message', 'recurringEvent', 'state', 'tableRow'])
     // All that is left is the similar address, and what the list has.
     const left = (await rowsWith(marker)).filter((row) => row.toLowerCase().replaceAll(similar, '').includes(marker))
     const listed: Record<string, string> = { event: 'events', file: 'files', log: 'logs', message: 'messages' }
-    const tables = findings.map(({ kind }) => listed[kind] ?? (kind === 'state' ? 'states' : 'table_rows'))
+    const others: Record<string, string> = {
+      state: 'states',
+      tableRow: 'table_rows',
+      recurringEvent: 'recurring_events',
+    }
+    const tables = findings.map(({ kind }) => listed[kind] ?? others[kind])
     const passages = ['effects', 'passages']
     for (const row of left) expect([...tables, ...passages]).toContain(row.split(':')[0]!.replace('public.', ''))
     expect(await s3.keys()).toHaveLength(1)

@@ -1,0 +1,58 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Bot } from '../api/types.ts'
+import { Field } from '../parts/field.tsx'
+import type { FormProps } from './tab.ts'
+
+type Days = keyof Bot['retention']
+
+const labels: Record<Days, string> = {
+  messageDays: 'Messages and their events, days',
+  conversationDays: 'Conversations without a new entry, days',
+  userDays: 'Users without a conversation, days',
+}
+const names = Object.keys(labels) as Days[]
+
+/** How long the bot's messages, conversations and users are kept. An empty field has the operator's default. */
+export function RetentionForm({ bot, change }: FormProps): JSX.Element {
+  const stored = Object.fromEntries(names.map((name) => [name, String(bot.retention[name] ?? '')])) as Record<
+    Days,
+    string
+  >
+  const [days, setDays] = useState(stored)
+  const given = names.filter((name) => days[name].trim() !== '')
+  const isWrong = given.some((name) => !/^\d{1,4}$/.test(days[name].trim()) || Number(days[name]) > 3650)
+  const isSame = names.every((name) => days[name].trim() === stored[name])
+  const submit = (event: Event) => {
+    event.preventDefault()
+    const retention = Object.fromEntries(given.map((name) => [name, Number(days[name])]))
+    void change({ retention }, 'Workers delete what is older, a bounded number of rows at a time.')
+  }
+  const inEffect = (name: Days) => (bot.retentionInEffect[name] === 0 ? 'kept' : `${bot.retentionInEffect[name]}`)
+  return (
+    <form class="panel" onSubmit={submit}>
+      <header>
+        <h2>Retention</h2>
+      </header>
+      {names.map((name) => (
+        <Field
+          key={name}
+          label={labels[name]}
+          inputMode="numeric"
+          required={false}
+          autocomplete="off"
+          placeholder={stored[name] === '' ? inEffect(name) : ''}
+          value={days[name]}
+          onChange={(value) => setDays({ ...days, [name]: value })}
+        />
+      ))}
+      <p class="quiet">
+        Older ones are deleted for good, with their files and states; 0 keeps them. Empty fields have the default of the
+        platform. Nothing is deleted while an event waits, people answer, or a flow is in progress.
+      </p>
+      <button type="submit" class="button" disabled={isSame || isWrong}>
+        Save
+      </button>
+    </form>
+  )
+}
