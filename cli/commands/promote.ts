@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { AnswerOf } from '#shared/openapi/answer-of.ts'
 import type { Connection } from '../connection.ts'
-import { failed, misused } from '../failure.ts'
+import { failed, Failure, misused } from '../failure.ts'
 import { styled } from '../output.ts'
 import { toolsOf } from '../tools.ts'
 
@@ -40,7 +40,7 @@ export function addPromoteCommand(program: Command): void {
       const { findBot } = await import('../find-bot.ts')
       const source = await connect()
       const target = options.toProfile === undefined ? source : await connectTo(options.toProfile)
-      const [bot, other] = [await findBot(source, from), await findBot(target, to)]
+      const [bot, other] = [await findBot(source, from), await findBot(target, to).catch(withRemedy(target, to))]
       if (bot.id === other.id && source.profile.url === target.profile.url) {
         throw misused('Both are the same bot: `isobot bots rollback` deploys another version of one')
       }
@@ -65,9 +65,19 @@ export function addPromoteCommand(program: Command): void {
         throw failed(`${other.name} has the version ${hash}, and not ${version.hash}: compare both`)
       output.result(
         { from: { botId: bot.id, versionId: id }, to: { botId: other.id, versionId: deployed.version?.id }, hash },
-        `${styled('green', 'Promoted')} ${hash.slice(0, 12)} from ${bot.name} to ${other.name}: ${deployed.version?.id}`,
+        `${styled('green', 'Promoted')} ${hash.slice(0, 12)} from ${bot.name} to ${other.name} at ${target.profile.url}: ${deployed.version?.id}`,
       )
     })
+}
+
+/** A platform to which nothing was promoted yet has no bot for it. */
+function withRemedy({ profile: { name } }: Connection, to: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof Failure) || error.type !== 'ResourceNotFound') throw error
+    throw failed(`${error.message}, and \`isobot bots create ${to} --profile ${name}\` creates it`, {
+      type: error.type,
+    })
+  }
 }
 
 async function connectTo(profile: string): Promise<Connection> {

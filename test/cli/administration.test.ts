@@ -350,6 +350,8 @@ describe('a project', () => {
     await endedEvents(platform, other.id, 2)
     expect((await isobot.run(['logs', 'declared-live'])).stdout).toContain('src/index.ts:3:')
     expect(await isobot.run(['promote', 'declared-live', other.id])).toMatchObject({ code: 2 })
+    const absent = await isobot.run(['promote', 'declared-live', 'absent'])
+    expect(absent).toMatchObject({ code: 1, stderr: expect.stringContaining('isobot bots create absent') as string })
     expect(await isobot.run(['promote', 'declared-live', 'declared', '--from-version', 'nope'])).toMatchObject({
       code: 1,
     })
