@@ -84,8 +84,8 @@ export async function openDryRun(bundle: Bundle, environment: Record<string, str
     return {
       hooks: base.hooks,
       actions: base.actions,
-      run: (name, given, options = {}) => execute(base, taskFor(base, name, given), options),
-      call: (path, argument, options = {}) => execute(base, callOf(path, argument, options), options),
+      run: async (name, given, options = {}) => execute(base, taskFor(base, name, given), options),
+      call: async (path, argument, options = {}) => execute(base, callOf(path, argument, options), options),
       openConversation: ({ state = {}, answers = {}, allowsFetch = false } = {}) =>
         openConversation({ ...base, context: { ...base, answers: openAnswers(answers, { allowsFetch }) }, state }),
       [Symbol.asyncDispose]: () => sandbox.close(),
