@@ -88,12 +88,16 @@ describe('the world outside', () => {
     })
   })
 
-  test('is out of reach where the platform has no address', async () => {
+  test('is the host also where the environment names no address: no request leaves', async () => {
+    const asked: HostCall[] = []
+    const host = async (call: HostCall) => {
+      asked.push(call)
+      return ok({})
+    }
     const bundle: Bundle = { ...handlerThat(`await fetch('${platformUrl}/v1')`), environment: {} }
-    expect(await sandbox.run(callRun(bundle))).toMatchObject({
-      status: 'failed',
-      error: { message: expect.stringContaining('api.isobot.internal cannot be requested') },
-    })
+    const outcome = await sandbox.run(callRun(bundle, {}, { host, fetch: async () => expect.fail('A request left') }))
+    expect(outcome.status).toBe('done')
+    expect(asked).toEqual([{ method: 'GET', path: '/v1' }])
   })
 })
 
