@@ -168,6 +168,28 @@ function toQuery(name: string, value: unknown): string {
     .join('&')
 }
 
+/** Sends a request. An answer in lines may have no end: its beginning suffices. */
+async function askAsAdministrator({ method, path, body }: RequestParts): Promise<Answer> {
+  const { token, url, workspaceId } = platform
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      'x-workspace-id': workspaceId,
+      'x-bot-id': bot.id,
+      'content-type': 'application/json',
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const { status, headers } = response
+  if (headers.get('content-type')?.startsWith('application/x-ndjson')) {
+    await response.body!.cancel()
+    return { status, headers, body: undefined }
+  }
+  const text = await response.text()
+  return { status, headers, body: text === '' ? undefined : JSON.parse(text) }
+}
+
 async function failuresOf(all: Iterable<Attempt>): Promise<object[]> {
   const failures: object[] = []
   const waiting = Iterator.from(all)
@@ -193,8 +215,7 @@ describe('no value of any parameter or field is answered with a failure of ours,
   test.each(['/v1/chat', '/v1/admin'])('%s', { timeout: 300_000 }, async (prefix) => {
     const api = describeApi(platform.url)
     const paths = Object.fromEntries(Object.entries(api.paths).filter(([path]) => path.startsWith(prefix)))
-    const ask = ({ method, path, body }: RequestParts) => platform.ask(method, path, body, { 'x-bot-id': bot.id })
-    expect(await failuresOf(attempts({ ...api, paths }, ask))).toEqual([])
+    expect(await failuresOf(attempts({ ...api, paths }, askAsAdministrator))).toEqual([])
   })
 
   test('/chat', { timeout: 300_000 }, async () => {
