@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** What does not work while old and new processes run side by side. */
+/** The caution for the time in which old and new processes run side by side. */
 export const untilReplaced =
   'workers of the former version hand events to the bot although people answer: begin no handover until all workers are replaced'
 

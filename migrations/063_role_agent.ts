@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** What does not work while old and new processes run side by side. */
+/** The caution for the time in which old and new processes run side by side. */
 export const untilReplaced =
   'processes of the former version let members with the role agent act as a bot: invite no agent until all processes are replaced'
 

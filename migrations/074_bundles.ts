@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** What does not work while old and new processes run side by side. */
+/** The caution for the time in which old and new processes run side by side. */
 export const untilReplaced =
   'workers of the former version cannot run code that is uploaded to a new api: replace all processes within an hour'
 

@@ -51,7 +51,7 @@ export async function listNotes({ list }: Connection, handover: HandoverKey): Pr
   return notes.toReversed()
 }
 
-/** @param memberId null: nobody, so that it waits */
+/** @param memberId null lets the handover wait for a member */
 export async function assign(
   { ask }: Connection,
   handover: HandoverKey,

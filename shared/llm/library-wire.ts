@@ -1,7 +1,7 @@
 import type { GenerateTextChunk, GenerateTextInput, GenerateTextOutput } from '../models/language-model.ts'
 import type { LineFormat } from '../json/line-format.ts'
 
-/** What an answer in the language of another API has besides the answer. */
+/** The fields that an answer in the language of another API has beside its content. */
 export interface AnswerHead {
   /** The same when the event runs again. */
   id: string

@@ -113,6 +113,10 @@ function success(operation: Operation, { publisher, interface: { name: api } }: 
         schema: publisher.publish(operation.output),
         example: exampleOfAnswer(api, operation),
       },
+      // The form of its events is that of the other API.
+      ...(operation.streamsLines === 'on request' && {
+        [operation.lineFormat.contentType]: { schema: { type: 'string' } },
+      }),
     },
   }
 }

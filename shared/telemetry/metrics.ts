@@ -25,7 +25,7 @@ export interface Metrics {
   outboundRequests: Counter<'outcome'>
   /** Requests to webhooks of chats and inboxes, by outcome: `accepted` or `failed`, after which they are repeated. */
   webhookRequests: Counter<'webhook' | 'outcome'>
-  /** What webhooks did not accept in any attempt. */
+  /** Deliveries that webhooks did not accept in any attempt. */
   webhookDrops: Counter<'webhook'>
   jobs: Counter<'job' | 'outcome'>
   /** Contents that were sent to upload addresses: `stored`, `refused` or `failed`. */
@@ -118,7 +118,7 @@ export function openMetrics(isRead: boolean): Metrics {
       'webhook',
       'outcome',
     ]),
-    webhookDrops: counter('webhook_drops_total', 'What webhooks did not accept in any attempt', ['webhook']),
+    webhookDrops: counter('webhook_drops_total', 'Deliveries that webhooks did not accept in any attempt', ['webhook']),
     jobs: counter('jobs_total', 'Jobs taken from the queue, by outcome', ['job', 'outcome']),
     uploads: counter('file_uploads_total', 'Uploads of contents, by outcome', ['outcome']),
     uploadBytes: counter('file_upload_bytes_total', 'Bytes of the contents that were stored'),

@@ -101,7 +101,7 @@ async function upgrade(
   await step(`old processes, after ${migrations.length} migrations`)
   const [worker] = await Promise.all([platform.addWorker(), platform.addApi()])
   await step('old and new processes')
-  // What one version began, the other one may have to finish.
+  // One version may have to finish an event that the other one began.
   worker.signal('SIGKILL')
   former.find(({ kind }) => kind === 'worker')!.signal('SIGKILL')
   await step('old and new processes, after one worker of each was killed')

@@ -12,7 +12,7 @@ export const webhookBackOff = (failures: number) => 1000 * 2 ** failures
 export type WebhookKind = 'chat' | 'inbox'
 
 export interface WebhookAddress {
-  /** Whose webhook it is, for the metrics. */
+  /** The owner of the webhook, for the metrics. */
   kind: WebhookKind
   /** The bot or the workspace on whose behalf it is called. */
   tenant: string

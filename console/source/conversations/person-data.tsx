@@ -4,7 +4,7 @@ import { reach, refused } from '../api/ask.ts'
 import { attempt } from '../state/notices.ts'
 import { beginErasing } from './erase-dialog.tsx'
 
-/** What administrators do for a person who asks for it: export what is stored about a user, and erase the user. */
+/** The rights of a user over personal data, which administrators carry out: an export, and an erasure. */
 export function PersonData({ botId, userId }: { botId: string; userId: string }): JSX.Element {
   const [isExporting, setIsExporting] = useState(false)
   const exportUser = async () => {

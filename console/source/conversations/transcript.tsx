@@ -75,7 +75,7 @@ function Entries({ botId, entries, onChange }: EntriesProps): JSX.Element {
   )
 }
 
-/** What the bot is writing. Screen readers announce the message once it is there. */
+/** The messages that the bot is writing. Screen readers announce each once it is complete. */
 function Unfinished({ writings }: { writings: readonly Writing[] }): JSX.Element {
   return (
     <ol class="plain" aria-live="off" aria-label="Being written">

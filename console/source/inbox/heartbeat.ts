@@ -9,7 +9,7 @@ export type OwnPresence = AnswerOf<'updatePresence'>['presence']['status']
 export const heartbeatMilliseconds = 30_000
 
 interface Heartbeat {
-  /** What colleagues see; undefined until the first answer. */
+  /** The status that colleagues see; undefined until the first answer. */
   status: OwnPresence | undefined
   /** @throws Failure */
   setAway: (away: boolean) => Promise<void>

@@ -1,6 +1,6 @@
 import { signal, type ReadonlySignal } from '@preact/signals'
 
-/** Who composes an answer: a person by the id, or without one the bot. */
+/** The author of an answer that is being composed: a person by the id, or without one the bot. */
 export interface Author {
   userId?: string
 }
@@ -10,13 +10,13 @@ export interface Composing {
   readonly author: ReadonlySignal<Author | undefined>
   /** Shows the author until `stop`, at the latest for some time. */
   start(author: Author, milliseconds?: number): void
-  /** Hides the author, or whoever is shown. */
+  /** Hides the author, or the one that is shown. */
   stop(author?: Author): void
 }
 
 const typingMilliseconds = 5000
 
-/** @param onChange called when somebody begins to compose an answer, and when nobody does any more */
+/** @param onChange called when the first author begins to compose an answer, and when the last one has stopped */
 export function openComposing(onChange: (isTyping: boolean) => void): Composing {
   const shown = signal<Author | undefined>(undefined)
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -16,7 +16,7 @@ const accepted = {
   },
 }
 
-// What Telegram learns at the installation, it sends with each update.
+// Telegram gets the token at the installation, and sends it with each update.
 const {
   fetches: [registration],
 } = await telegram.register(accepted)
