@@ -97,7 +97,8 @@ export const modelsRemedies: Record<string, string> = {
 
 const schema = { type: 'object', required: [], properties: modelsVariables } as const
 
-type Given = Partial<Infer<typeof schema>>
+export type ModelsVariables = Partial<Infer<typeof schema>>
+type Given = ModelsVariables
 
 /** The settings. Without any provider they are complete too: calls of models are then refused. */
 export function readModels(given: Given): { models: ModelsSettings } {
@@ -157,6 +158,11 @@ function providersOf(given: Given): ModelProvider[] {
     ...providers,
     { name, kind: 'compatible', url: withoutSlash(url), models: listOf(models), ...(key !== undefined && { key }) },
   ]
+}
+
+/** The operator's provider of a model; absent when there is none. @param model `provider:model` */
+export function findProvider(given: ModelsVariables, model: string): ModelProvider | undefined {
+  return providersOf(given).find(({ name }) => model.startsWith(`${name}:`) && model.length > name.length + 1)
 }
 
 /** One sentence for each setting that has no effect without another one, or that names what does not exist. */

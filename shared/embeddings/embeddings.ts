@@ -1,28 +1,59 @@
+import { LRUCache } from 'lru-cache'
 import type { EmbeddingsSettings } from '../config/embeddings-settings.ts'
+import type { FailureKind } from '../models/language-model.ts'
 import { isRecord } from '../models/payload.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { openVectorMemory, type VectorMemory } from './vector-memory.ts'
 
 /** Makes vectors of texts, whose distance says how much the texts are about the same thing. */
 export interface Embeddings {
-  /** Vectors of different models are never compared. */
+  /** The model with the requested dimensions. Vectors of different models are never compared. */
   model: string
+  /** The provider's name of the model. */
+  requestedModel: string
+  /** The provider of language models that makes the vectors; absent for an endpoint of its own, which nobody pays for. */
+  provider?: EmbeddingsSettings['provider']
   /**
-   * Makes a vector of length 1 of each text of passages. A process sends few such requests at a time.
+   * Makes a vector of length 1 of each text: of passages, of which a process sends few requests at a time, or of a question,
+   * whose request waits for it.
    *
-   * @throws EmbeddingsError when the endpoint fails, answers otherwise than agreed, or failed a moment ago
+   * @throws EmbeddingsError when the endpoint fails, answers otherwise than agreed, or failed a moment ago; as `pay` does
    */
-  embedPassages(texts: string[]): Promise<Float32Array[]>
-  /** The same for a question, whose request waits for it. */
-  embedQuestion(text: string): Promise<Float32Array>
+  embed(kind: EmbeddedKind, texts: string[], payer?: Payer): Promise<Embedded>
   /** The vectors that searches of this process compare where the database has no pgvector. */
   memory: VectorMemory
+}
+
+export interface Embedded {
+  vectors: Float32Array[]
+  /** As the endpoint counts them; 0 where it does not. */
+  tokens: number
+}
+
+/** Pays for a request. */
+export interface Payer {
+  /** A workspace's own key. Requests with it have an order and pauses of their own. */
+  key?: string | undefined
+  /** Makes the request within budgets. It is not called during a pause. */
+  pay(request: () => Promise<Embedded>): Promise<Embedded>
 }
 
 /** The endpoint made no vectors. The message is for the person who uploaded the file: it has no text of the endpoint. */
 export class EmbeddingsError extends Error {
   override name = 'EmbeddingsError'
+  readonly kind: FailureKind
+  /** The status of the endpoint's answer, if there was one. */
+  readonly status: number | undefined
+
+  constructor(kind: FailureKind, message: string, options: ErrorOptions & { status?: number } = {}) {
+    super(message, options)
+    this.kind = kind
+    this.status = options.status
+  }
 }
+
+/** The workspace's administrators can remove the cause: a budget that is used up, or a key that the provider refuses. */
+export class UnpaidError extends EmbeddingsError {}
 
 /** Texts of one request. */
 export const textsPerRequest = 16
@@ -32,65 +63,94 @@ const maxDimensions = 4096
 /** One number in an answer, at most. */
 const numberBytes = 32
 /** How long passages and questions wait for their vectors. */
-const timeouts = { passages: 15_000, question: 2000 } as const
-type Kind = keyof typeof timeouts
-/** Requests for passages of one process at the same time. */
+export const timeouts = { passages: 15_000, question: 2000 } as const
+export type EmbeddedKind = keyof typeof timeouts
+/** Requests for passages of one process with one key at the same time. */
 const maxRequests = 2
 /** After a failure the endpoint is left alone for this long, and searches do not wait for it. */
 const pauseMilliseconds = 10_000
 /** Refusals of a text, which say nothing about others: a refused text does not delay those of other bots. */
 const refusals = [400, 413, 422]
+/** The workspaces' own keys whose order and pauses a process remembers. */
+const maxLanes = 1000
 
 /** Opens the endpoint. Nothing is sent before the first text. */
 export function openEmbeddings(settings: EmbeddingsSettings, metrics: Metrics): Embeddings {
-  let pausedUntil = 0
-  let inFlight = 0
-  const waiting: (() => void)[] = []
+  const operators = new Lane()
+  const own = new LRUCache<string, Lane>({ max: maxLanes })
 
-  async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (inFlight >= maxRequests) await new Promise<void>((resolve) => void waiting.push(resolve))
-    else inFlight++
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else inFlight--
-    }
+  function laneOf(key: string | undefined): Lane {
+    if (key === undefined) return operators
+    const lane = own.get(key) ?? new Lane()
+    own.set(key, lane)
+    return lane
   }
 
-  async function embed(kind: Kind, texts: string[]): Promise<Float32Array[]> {
-    const pause = pausedUntil - performance.now()
-    if (pause > 0) throw new PauseError(pause)
+  async function ask(kind: EmbeddedKind, texts: string[], lane: Lane, ownKey?: string): Promise<Embedded> {
+    lane.throwIfPaused()
     const timeoutMilliseconds = timeouts[kind]
     const endTimer = metrics.embeddingSeconds.startTimer({ kind })
     try {
-      const { vectors, tokens } = await request(settings, texts, timeoutMilliseconds)
+      const { vectors, tokens } = await request(settings, texts, timeoutMilliseconds, ownKey)
       endTimer({ outcome: 'answered' })
       metrics.embeddedTexts.inc({ kind }, texts.length)
       metrics.embeddingTokens.inc(tokens)
-      return vectors
+      return { vectors, tokens }
     } catch (error) {
-      endTimer({ outcome: error instanceof RefusalError ? 'refused' : 'failed' })
-      if (error instanceof RefusalError) throw error
-      pausedUntil = performance.now() + pauseMilliseconds
+      const isRefused = error instanceof EmbeddingsError && error.kind === 'refused'
+      endTimer({ outcome: isRefused ? 'refused' : 'failed' })
+      if (isRefused) throw error
+      lane.pause()
       if (error instanceof EmbeddingsError) throw error
       const isLate = error instanceof Error && error.name === 'TimeoutError'
       const how = isLate ? `did not answer within ${timeoutMilliseconds} ms` : 'cannot be reached'
-      throw new EmbeddingsError(`The endpoint of embeddings ${how}`, { cause: error })
+      throw new EmbeddingsError(isLate ? 'timeout' : 'unreachable', `${nameOf(settings)} ${how}`, { cause: error })
     }
   }
 
   return {
     model: settings.dimensions === undefined ? settings.model : `${settings.model}@${settings.dimensions}`,
+    requestedModel: settings.model,
+    ...(settings.provider && { provider: settings.provider }),
     memory: openVectorMemory(settings.memoryBytes),
-    embedPassages: (texts) => inTurn(() => embed('passages', texts)),
-    embedQuestion: async (text) => (await embed('question', [text]))[0]!,
+    async embed(kind, texts, payer) {
+      const lane = laneOf(payer?.key)
+      lane.throwIfPaused()
+      const make = () => ask(kind, texts, lane, payer?.key)
+      const inTurn = kind === 'passages' ? () => lane.inTurn(make) : make
+      return payer ? payer.pay(inTurn) : inTurn()
+    },
   }
 }
 
-/** The text itself was refused. */
-class RefusalError extends EmbeddingsError {}
+/** The requests with one key: their order, and the pause after a failure. */
+class Lane {
+  #pausedUntil = 0
+  #inFlight = 0
+  readonly #waiting: (() => void)[] = []
+
+  pause(): void {
+    this.#pausedUntil = performance.now() + pauseMilliseconds
+  }
+
+  /** @throws PauseError */
+  throwIfPaused(): void {
+    const pause = this.#pausedUntil - performance.now()
+    if (pause > 0) throw new PauseError(pause)
+  }
+
+  async inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#inFlight >= maxRequests) await new Promise<void>((resolve) => void this.#waiting.push(resolve))
+    else this.#inFlight++
+    try {
+      return await work()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next) next()
+      else this.#inFlight--
+    }
+  }
+}
 
 /** The endpoint failed a moment ago and was not asked. */
 export class PauseError extends EmbeddingsError {
@@ -98,16 +158,35 @@ export class PauseError extends EmbeddingsError {
 
   /** @param milliseconds until it is asked again */
   constructor(milliseconds: number) {
-    super('The endpoint of embeddings failed a moment ago')
+    super('busy', 'The endpoint of embeddings failed a moment ago')
     this.milliseconds = milliseconds
   }
 }
 
+function nameOf({ provider }: EmbeddingsSettings): string {
+  return provider ? `The provider ${provider.name}` : 'The endpoint of embeddings'
+}
+
+/** The error of an answer that is none. */
+function failureOf(settings: EmbeddingsSettings, status: number, isOwnKey: boolean, cause: Error): EmbeddingsError {
+  const name = nameOf(settings)
+  const options = { status, cause }
+  if (isOwnKey && (status === 401 || status === 403)) {
+    const remedy = "refuses the workspace's own key: an administrator has to check it, with setModelKey"
+    return new UnpaidError('failed', `${name} (${status}) ${remedy}`, options)
+  }
+  const kind = refusals.includes(status) ? 'refused' : status === 429 ? 'limited' : 'failed'
+  return new EmbeddingsError(kind, `${name} answered with status ${status}`, options)
+}
+
 async function request(
-  { url, key, model, dimensions }: EmbeddingsSettings,
+  settings: EmbeddingsSettings,
   texts: string[],
   timeoutMilliseconds: number,
-): Promise<{ vectors: Float32Array[]; tokens: number }> {
+  ownKey: string | undefined,
+): Promise<Embedded> {
+  const { url, model, dimensions } = settings
+  const key = ownKey ?? settings.key
   const input = texts.map((text) => Buffer.from(text).subarray(0, maxTextBytes).toString())
   const answer = await fetch(url, {
     method: 'POST',
@@ -120,8 +199,7 @@ async function request(
   if (answer.status !== 200) {
     const text = await readBounded(answer, 4096).catch(() => '')
     const cause = new Error(`It answered: ${text.slice(0, 300)}`)
-    const Kind = refusals.includes(answer.status) ? RefusalError : EmbeddingsError
-    throw new Kind(`The endpoint of embeddings answered with status ${answer.status}`, { cause })
+    throw failureOf(settings, answer.status, ownKey !== undefined, cause)
   }
   const text = await readBounded(answer, 16_384 + texts.length * maxDimensions * numberBytes)
   return readAnswer(text, texts.length, dimensions)
@@ -134,7 +212,7 @@ async function readBounded({ body }: Response, maxBytes: number): Promise<string
   // Leaving the loop cancels the body.
   for await (const chunk of body ?? []) {
     bytes += chunk.length
-    if (bytes > maxBytes) throw new EmbeddingsError('The endpoint of embeddings answered with too long a body')
+    if (bytes > maxBytes) throw wrong('is too long')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
@@ -145,11 +223,7 @@ async function readBounded({ body }: Response, maxBytes: number): Promise<string
  *
  * @throws EmbeddingsError when it is not that of an OpenAI-compatible endpoint to this many texts
  */
-export function readAnswer(
-  text: string,
-  count: number,
-  dimensions?: number,
-): { vectors: Float32Array[]; tokens: number } {
+export function readAnswer(text: string, count: number, dimensions?: number): Embedded {
   const answer = parse(text)
   const data = field(answer, 'data')
   if (!Array.isArray(data) || data.length !== count) throw wrong(`has not ${count} vectors`)
@@ -191,5 +265,5 @@ function field(value: unknown, name: string): unknown {
 }
 
 function wrong(how: string): EmbeddingsError {
-  return new EmbeddingsError(`The answer of the endpoint of embeddings ${how}`)
+  return new EmbeddingsError('malformed', `The answer of the endpoint of embeddings ${how}`)
 }

@@ -93,6 +93,19 @@ function dearestOf(kind: Exclude<ProviderKind, 'compatible'>): { input: number; 
   return { input: Math.max(...prices.map(([input]) => input)), output: Math.max(...prices.map(([, output]) => output)) }
 }
 
+/** The prices of models that make vectors, in US dollars for a million tokens. */
+const vectorPrices: Record<Exclude<ProviderKind, 'compatible'>, Record<string, number>> = {
+  openai: { 'text-embedding-3-small': 0.02, 'text-embedding-3-large': 0.13, 'text-embedding-ada-002': 0.1 },
+  anthropic: {},
+  google: { 'gemini-embedding-001': 0.15, 'text-embedding-004': 0.15 },
+}
+
+/** The price of the tokens of texts whose vectors a model makes, as `priceOf`. */
+export function vectorPriceOf(kind: ProviderKind, id: string): number {
+  if (kind === 'compatible') return 0
+  return vectorPrices[kind][id] ?? Math.max(...Object.values(vectorPrices[kind]))
+}
+
 /** The most tokens of an answer of a model. */
 export function maxAnswerOf(kind: ProviderKind, id: string): number {
   return kind === 'compatible' ? Infinity : factsOf(kind, id).maxTokens[1]

@@ -11,6 +11,10 @@ export interface EmbeddingsEndpoint extends AsyncDisposable {
   environment: NodeJS.ProcessEnv
   /** The texts of each request so far. */
   requests: string[][]
+  /** The key, the model and the path of each request so far. */
+  calls: { key: string; model: string; path: string }[]
+  /** The keys that the endpoint accepts. */
+  keys: Set<string>
   /** Replaces the answers by a status, or by silence, until it is undefined again. */
   instead: number | 'silence' | undefined
   /** Requests with this text are never answered. */
@@ -27,19 +31,23 @@ export function tokensOf(texts: string[]): number {
 /** Starts the endpoint. Its model knows English only, and takes some tenths of a second for a passage. */
 export async function startEmbeddings(): Promise<EmbeddingsEndpoint> {
   const model = await initModel(modelSource)
-  const endpoint: Pick<EmbeddingsEndpoint, 'requests' | 'instead' | 'silentAbout'> = {
+  const endpoint: Pick<EmbeddingsEndpoint, 'requests' | 'calls' | 'keys' | 'instead' | 'silentAbout'> = {
     requests: [],
+    calls: [],
+    keys: new Set([embeddingsKey]),
     instead: undefined,
     silentAbout: undefined,
   }
   async function answer(request: IncomingMessage): Promise<{ status: number; text: string } | undefined> {
     const { model: name, input } = (await json(request)) as { model: string; input: string[] }
+    const key = request.headers.authorization?.replace(/^Bearer /, '') ?? ''
     endpoint.requests.push(input)
+    endpoint.calls.push({ key, model: name, path: request.url ?? '' })
     const { instead, silentAbout } = endpoint
     if (instead === 'silence') return undefined
     if (silentAbout !== undefined && input.some((text) => text.includes(silentAbout))) return undefined
     if (typeof instead === 'number') return { status: instead, text: 'a secret of the endpoint' }
-    if (request.headers.authorization !== `Bearer ${embeddingsKey}`) return { status: 401, text: '{}' }
+    if (!endpoint.keys.has(key)) return { status: 401, text: '{}' }
     const vectors = await model.embed(input)
     const data = vectors.map((embedding, index) => ({ object: 'embedding', index, embedding }))
     return {

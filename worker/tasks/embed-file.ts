@@ -1,4 +1,5 @@
-import { EmbeddingsError, PauseError, textsPerRequest } from '#shared/embeddings/embeddings.ts'
+import { EmbeddingsError, PauseError, textsPerRequest, UnpaidError } from '#shared/embeddings/embeddings.ts'
+import { embedTexts } from '#shared/files/embed-texts.ts'
 import { wakeWorker } from '#shared/signals/after-commit.ts'
 import {
   claimEmbedding,
@@ -31,7 +32,7 @@ export async function embedFile(worker: WorkerContext, fileId: string): Promise<
       const passages = await passagesWithoutVectors(db, claim, embeddings.model, textsPerRequest)
       if (passages.length === 0) return await completeEmbedding(db, claim, embeddings.model)
       const texts = passages.map(({ breadcrumb, text }) => [...breadcrumb, text].join('\n'))
-      const vectors = await embeddings.embedPassages(texts)
+      const vectors = await embedTexts({ ...worker, embeddings }, claim.botId, 'passages', texts)
       const given = passages.map(({ id }, index) => ({ passageId: id, vector: vectors[index]! }))
       await saveVectors(db, embeddings.model, given)
       if (performance.now() > end) break
@@ -47,8 +48,10 @@ export async function embedFile(worker: WorkerContext, fileId: string): Promise<
       { err: error, fileId, attempt: attempts },
       'Making vectors of a file failed: searches find it by its words',
     )
+    // A budget begins anew, and a key can be changed at any time.
+    const isTriedAgain = attempts < maxAttempts || error instanceof UnpaidError
     await postponeEmbedding(db, claim, {
-      ...(attempts < maxAttempts && { delayMilliseconds: delay }),
+      ...(isTriedAgain && { delayMilliseconds: delay }),
       failure: `Searches find the file by its words only. ${error.message}`,
     })
   }
