@@ -28,6 +28,8 @@ interface BodyReading {
   largeList: LargeList | undefined
   /** Counts decompressed bytes that are held, or throws. */
   hold(bytes: number): void
+  /** Parses a body of more than a megabyte outside of the event loop. Absent where bodies are not larger. */
+  parseLarge?: (bytes: Uint8Array<ArrayBuffer>, encoding: string) => Promise<unknown>
 }
 
 /**
@@ -40,7 +42,7 @@ interface BodyReading {
 export async function readBody(
   request: Request,
   response: Response,
-  { largeList, hold }: BodyReading,
+  { largeList, hold, parseLarge }: BodyReading,
 ): Promise<unknown> {
   const announced = announcedBytes(request)
   if (announced === 0) return undefined
@@ -57,7 +59,9 @@ export async function readBody(
     }
     const parts: Buffer[] = []
     await collect(decoded, { limit, hold, keep: (part) => parts.push(part) })
-    return parseBody(decoder.decode(parts.length === 1 ? parts[0]! : Buffer.concat(parts)))
+    const bytes = Buffer.concat(parts)
+    if (parseLarge && bytes.length > megabyte) return await parseLarge(bytes, decoder.encoding)
+    return parseBody(decoder.decode(bytes))
   } catch (error) {
     if (decoded !== request) {
       request.unpipe()

@@ -18,6 +18,7 @@ import { allowPages, files } from './files/files.ts'
 import { EndlessStreams, prepareClose, RequestsInFlight } from './graceful-close.ts'
 import { health } from './health.ts'
 import { toHttpError } from './http-error.ts'
+import { LargeBodies } from './large-bodies/large-bodies.ts'
 import { openApi } from './openapi.ts'
 import { mcp } from './mcp/mcp.ts'
 import { openOverload, type Overload } from './overload.ts'
@@ -39,6 +40,7 @@ interface AppParts {
   overload: Overload
   inFlight: RequestsInFlight
   endless: EndlessStreams
+  largeBodies: LargeBodies
 }
 
 /** The HTTP entry point: dispatches a request to an operation, and sends its reply as the response. */
@@ -53,7 +55,8 @@ export function createApp(context: Context, parts: AppParts): RequestListener {
     })
 }
 
-function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight, endless }: AppParts): Express {
+function routesOf(context: Context, parts: AppParts): Express {
+  const { realtime, rateLimiter, overload, inFlight, endless, largeBodies } = parts
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -78,11 +81,12 @@ function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight,
   app.use(consolePages())
   app.use(signInPages(context))
   app.use(async (request, response) => {
-    const body = (caller: Caller, { largeList }: Operation) =>
+    const body = (caller: Caller, { largeList, input, isClosed }: Operation) =>
       readBody(request, response, {
         // The answer is stored, and the request compared with later ones, as one text.
         largeList: request.get('idempotency-key') === undefined ? largeList : undefined,
         hold: (bytes) => overload.hold(response, bytes, tenantOf(caller)),
+        parseLarge: (bytes, encoding) => largeBodies.parse({ bytes, encoding, schema: isClosed ? undefined : input }),
       })
     const holdAnswer = (caller: Caller, bytes: number) => overload.holdAnswer(response, bytes, tenantOf(caller))
     const given = { ...fromHttp(context, request, body), holdAnswer, callerGone: () => closeOf(response) }
@@ -216,7 +220,8 @@ export async function startServer(context: Context, drainMilliseconds = 0): Prom
   const overload = openOverload(context)
   const inFlight = new RequestsInFlight()
   const endless = new EndlessStreams()
-  const parts = { realtime, rateLimiter, overload, inFlight, endless }
+  const largeBodies = new LargeBodies()
+  const parts = { realtime, rateLimiter, overload, inFlight, endless, largeBodies }
   const handle = scopeRequests(context, createApp(context, parts))
   const server = createServer({ shouldUpgradeCallback: wantsWebSocket, requireHostHeader: false }, handle)
   answerProtocolErrors(server)
@@ -239,6 +244,7 @@ export async function startServer(context: Context, drainMilliseconds = 0): Prom
       endless.close()
       await Promise.all([close(), realtime.close(), tunnels.close()])
       await inFlight.settled()
+      await largeBodies.close()
       rateLimiter.close()
       overload.close()
     },

@@ -115,6 +115,7 @@ export interface Operation {
   headers: readonly string[]
   queryFields: readonly string[]
   largeList?: LargeList
+  isClosed: boolean
   readQuery(flat: Record<string, unknown>): Record<string, unknown>
   /** Whether an audit record is kept of each call. */
   isAudited: boolean
@@ -182,6 +183,7 @@ export function operation<A extends Access, const I extends object, const O exte
     isForLibraries,
     awaitsWorker,
     isRecordedByInput,
+    isClosed,
     headers,
     queryFields,
     readQuery,
