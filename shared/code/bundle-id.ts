@@ -1,15 +1,20 @@
-import { createHash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 import { createRequire } from 'node:module'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** To be raised when the same upload compiles to something else, other than by a new version of the compiler. */
 const revision = 1
 
 const { version } = createRequire(import.meta.url)('esbuild/package.json') as { version: string }
 
+/** A megabyte takes 1 to 2 ms. */
+const charactersOfTurn = 1024 * 1024
+
 /** A hash of an upload's code, and of the flows beside it. */
-export function hashUpload(source: string, flows: string | undefined): string {
-  const hash = createHash('sha256').update(source)
-  if (flows !== undefined) hash.update('\0').update(flows)
+export async function hashUpload(source: string, flows: string | undefined): Promise<string> {
+  const hash = createHash('sha256')
+  await addText(hash, source)
+  if (flows !== undefined) await addText(hash.update('\0'), flows)
   return hash.digest('hex')
 }
 
@@ -18,9 +23,23 @@ export function hashUpload(source: string, flows: string | undefined): string {
  *
  * @param hash the upload's, from `hashUpload`
  */
-export function bundleId(hash: string, sourceMap: string | undefined): string {
-  return createHash('sha256')
-    .update(`${revision}/${version}/${hash}/`)
-    .update(sourceMap ?? '')
-    .digest('hex')
+export async function bundleId(hash: string, sourceMap: string | undefined): Promise<string> {
+  const id = createHash('sha256').update(`${revision}/${version}/${hash}/`)
+  await addText(id, sourceMap ?? '')
+  return id.digest('hex')
+}
+
+/** Adds a text in turns of the event loop. */
+async function addText(hash: Hash, text: string): Promise<void> {
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = Math.min(start + charactersOfTurn, text.length)
+    // Half of a surrogate pair has no bytes of its own.
+    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end -= 1
+    hash.update(text.slice(start, end))
+    if (end < text.length) await nextTurn()
+  }
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd8_00 && unit <= 0xdb_ff
 }

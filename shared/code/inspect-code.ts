@@ -42,8 +42,8 @@ export async function inspectCode(
   { code: source, sourceMap, flows, limits = {}, secrets = {} }: UploadedCode,
 ): Promise<InspectedCode> {
   const id = newId('check')
-  const hash = hashUpload(source, flows)
-  const bundle = bundleId(hash, sourceMap)
+  const hash = await hashUpload(source, flows)
+  const bundle = await bundleId(hash, sourceMap)
   try {
     const outcome = await awaitOutcome(signals, id, {
       async ask() {

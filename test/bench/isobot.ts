@@ -127,8 +127,8 @@ export async function startBotHost(
 export interface UploadHost {
   chatUrl: string
   chats: Chat[]
-  /** Makes another bot with this code, in one of the two workspaces. */
-  upload(who: 'neighbour' | 'hostile', code: string): Promise<Response>
+  /** Makes another bot with this code and other fields, in one of the two workspaces. */
+  upload(who: 'neighbour' | 'hostile', bot: { code: string } & Record<string, unknown>): Promise<Response>
 }
 
 /** Starts the api and the worker, for uploads. */
@@ -141,9 +141,9 @@ export async function startUploadHost(database: string, options: SystemOptions):
   return {
     chatUrl,
     chats: await openChats(chatUrl, options.conversations),
-    async upload(who, code) {
+    async upload(who, bot) {
       const own = who === 'hostile' ? { 'x-workspace-id': other.id } : {}
-      const response = await isobot.send('/v1/admin/bots', { name: 'Bot', code }, own)
+      const response = await isobot.send('/v1/admin/bots', { name: 'Bot', ...bot }, own)
       await response.arrayBuffer()
       return response
     },

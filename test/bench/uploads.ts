@@ -6,13 +6,23 @@ import { echoBot, startUploadHost, type UploadHost } from './isobot.ts'
 import { round, table } from './report.ts'
 import type { Servers } from './servers.ts'
 import { percentile } from './statistics.ts'
+import { megabyte } from '#shared/units.ts'
 
-/** Code that exceeds the compiler's limits, whatever they are. */
+/** Uploads that are refused. */
 const hostile = {
-  '200,000 brackets': `const a = ${'['.repeat(200_000)}1${']'.repeat(200_000)}`,
-  '4 MB of decorators': `class A {${'@x a;'.repeat(800_000)}}`,
+  // These exceed the compiler's limits, whatever they are.
+  '200,000 brackets': { code: `const a = ${'['.repeat(200_000)}1${']'.repeat(200_000)}` },
+  '4 MB of decorators': { code: `class A {${'@x a;'.repeat(800_000)}}` },
+  // These are read by the api, and refused before a worker sees them.
+  '20 MB of text': { code: 'const quoted = "\\n";\n'.repeat(megabyte - 10_000), limits: { memoryMegabytes: 1e6 } },
+  '2 million values': {
+    code: '',
+    ignored: Array.from({ length: 1_999_000 }, () => 0),
+    limits: { memoryMegabytes: 1e6 },
+  },
 }
 type Hostile = keyof typeof hostile
+type HostileUpload = { code: string } & Record<string, unknown>
 
 /** Conversations of the neighbour, with one message per second each. */
 const conversations = 10
@@ -41,23 +51,24 @@ export async function compareUploads(backEnd: BackEnd, servers: Servers): Promis
   const users = new URL('./fairness/quiet-users.ts', import.meta.url)
   const { ask } = startAskedProcess<QuietQuestion, QuietAnswer>('the chat users', users, parts)
   await ask({ open: host.chats.map((chat) => ({ chatUrl: host.chatUrl, chat })) })
-  const measure = async (course: Course, code?: string) => {
+  const measure = async (course: Course, refused?: HostileUpload) => {
     const over = AbortSignal.timeout(seconds * 1000)
-    const [{ latencies }, uploads, refused] = await Promise.all([
+    const [{ latencies }, uploads, count] = await Promise.all([
       ask({ talkSeconds: seconds }),
       uploadAsNeighbour(host, over),
-      code === undefined ? 0 : uploadHostile(host, code, over),
+      refused === undefined ? 0 : uploadHostile(host, refused, over),
     ])
     course.replies.push(...latencies)
     course.uploads.push(...uploads)
-    course.refused += refused
+    course.refused += count
   }
   await measure(newCourse())
   const alone = newCourse()
-  const beside = { '200,000 brackets': newCourse(), '4 MB of decorators': newCourse() }
+  const names = Object.keys(hostile) as Hostile[]
+  const beside = Object.fromEntries(names.map((name) => [name, newCourse()])) as Record<Hostile, Course>
   for (let count = 0; count < rounds; count++) {
     await measure(alone)
-    for (const name of Object.keys(hostile) as Hostile[]) await measure(beside[name], hostile[name])
+    for (const name of names) await measure(beside[name], hostile[name])
   }
   return { backEnd, alone, beside }
 }
@@ -71,7 +82,7 @@ async function uploadAsNeighbour({ upload }: UploadHost, over: AbortSignal): Pro
   const times: number[] = []
   while (!over.aborted) {
     const begin = performance.now()
-    const { status } = await upload('neighbour', echoBot())
+    const { status } = await upload('neighbour', { code: echoBot() })
     if (status !== 200) throw new Error(`The neighbour's upload was answered with ${status}`)
     times.push(performance.now() - begin)
     await pause(100)
@@ -79,13 +90,13 @@ async function uploadAsNeighbour({ upload }: UploadHost, over: AbortSignal): Pro
   return times
 }
 
-/** Uploads refused code, one upload after another without a pause. */
-async function uploadHostile({ upload }: UploadHost, code: string, over: AbortSignal): Promise<number> {
+/** Uploads what is refused, one upload after another without a pause. */
+async function uploadHostile({ upload }: UploadHost, bot: HostileUpload, over: AbortSignal): Promise<number> {
   let refused = 0
   while (!over.aborted) {
-    const { status } = await upload('hostile', code)
-    // The upload exceeded a limit, or the api's time limit where other work uses the processor too.
-    if (status !== 413 && status !== 504) throw new Error(`Hostile code was answered with ${status}`)
+    const { status } = await upload('hostile', bot)
+    // It exceeds a limit, or the api's time limit where other work uses the processor too.
+    if (![400, 413, 504].includes(status)) throw new Error(`A hostile upload was answered with ${status}`)
     refused++
   }
   return refused
@@ -108,7 +119,7 @@ export function uploadsTable(comparisons: UploadsComparison[]): string {
     { name: 'upload, slowest ms', of: ({ uploads }: Course) => Math.max(...uploads) },
   ]
   return table(
-    ['back end', 'hostile code', 'refused', 'neighbour’s', 'alone', 'beside it', 'ratio'],
+    ['back end', 'hostile upload', 'refused', 'neighbour’s', 'alone', 'beside it', 'ratio'],
     comparisons.flatMap(({ backEnd, alone, beside }) =>
       Object.entries(beside).flatMap(([name, course]) =>
         measures.map(({ name: measure, of }) => {

@@ -1,6 +1,9 @@
-import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { create, Header } from 'tar'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -8,6 +11,7 @@ import type { ImportedItem } from '../../cli/hub/import.ts'
 import { literalHostsIn } from '../../cli/hub/literal-hosts.ts'
 import { findProjects } from '../../cli/hub/projects.ts'
 import { unpack } from '../../cli/hub/unpack.ts'
+import { openPackageRegistry } from '../support/package-registry.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
 import { findPublishedCli, openPublishedCli, remedy, type PublishedCli } from '../support/published-cli.ts'
 import { openCommandLine, type CommandLine } from './command-line.ts'
@@ -101,6 +105,63 @@ describe('isobot hub import', () => {
     expect(again).toMatchObject([{ status: 'refused', problem: expect.stringContaining('bump the version') }])
   })
 
+  test(
+    'takes a package of a registry with its dependencies, and runs no script of either',
+    { timeout: 240_000 },
+    async ({ skip }) => {
+      if (bp === undefined) return skip(remedy)
+      const project = await cli.createProject('hello-world', 'package', (text) =>
+        text.replace('"hello-world"', '"acme/packaged"'),
+      )
+      const manifest = JSON.parse(await readFile(join(project, 'package.json'), 'utf8')) as Record<string, object>
+      const marked = join(folder, 'a-script-has-run')
+      const scripts = { preinstall: `touch ${marked}`, prepare: `touch ${marked}`, prepack: `touch ${marked}` }
+      const packaged = {
+        ...manifest,
+        name: '@acme/packaged-integration',
+        version: '1.2.3',
+        private: undefined,
+        scripts,
+        dependencies: { ...manifest['dependencies'], 'acme-words': '^2.0.0' },
+        devDependencies: {},
+      }
+      await rm(join(project, 'node_modules'))
+      await writeFile(join(project, 'package.json'), JSON.stringify(packaged))
+      await writeFile(
+        join(project, 'src', 'index.ts'),
+        `import * as bp from '.botpress'
+       import { greeting } from 'acme-words'
+       export default new bp.Integration({ register: async () => {}, unregister: async () => {}, handler: async () => {},
+         actions: { helloWorld: async () => ({ message: greeting }) }, channels: {} })`,
+      )
+      const words = join(folder, 'words')
+      await mkdir(words)
+      const ofWords = { name: 'acme-words', version: '2.0.1', main: 'index.js', scripts }
+      await writeFile(join(words, 'package.json'), JSON.stringify(ofWords))
+      await writeFile(join(words, 'index.js'), `exports.greeting = 'Hello from a package'`)
+      await using registry = await openPackageRegistry([
+        { manifest: packaged as never, archive: await packed(project) },
+        { manifest: ofWords, archive: await packed(words) },
+      ])
+      const { stdout: cache } = await promisify(execFile)('npm', ['config', 'get', 'cache'])
+      const environment = { npm_config_registry: registry.url, npm_config_cache: cache.trim() }
+      const importing = ['hub', 'import', '@acme/packaged-integration@^1.0.0', '--bp', bp, '--json']
+
+      const { code, stdout, stderr } = await isobot.run(importing, { environment })
+
+      expect([code, stderr, JSON.parse(stdout)]).toMatchObject([
+        0,
+        '',
+        { items: [{ kind: 'integration', name: 'acme/packaged', status: 'published' }] },
+      ])
+      expect(registry.requests).toContain('/acme-words')
+      expect(await publicNames()).toContain('acme/packaged')
+      expect(existsSync(marked)).toBe(false)
+      const absent = await isobot.run(['hub', 'import', 'acme-words@9', '--bp', bp], { environment })
+      expect(absent).toMatchObject({ code: 1, stderr: expect.stringContaining('npm has no package acme-words@9') })
+    },
+  )
+
   test('isobot hub list shows the public ones of a kind', async () => {
     expect(await isobot.json('hub', 'list')).toMatchObject({
       integrations: expect.arrayContaining([expect.objectContaining({ name: 'webchat' })]),
@@ -119,6 +180,13 @@ describe('isobot hub import', () => {
     expect(await isobot.run(['hub', 'import', '--', source])).toMatchObject({ code: 2 })
   })
 })
+
+/** The archive of a package, as npm writes it. */
+async function packed(from: string): Promise<Buffer> {
+  const file = `${from}.tgz`
+  await create({ file, cwd: from, gzip: true, prefix: 'package' }, ['.'])
+  return readFile(file)
+}
 
 /** An archive of entries that no honest program writes. */
 function archiveOf(...entries: { path: string; type?: 'File' | 'SymbolicLink' | 'Link'; linkpath?: string }[]): Buffer {

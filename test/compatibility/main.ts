@@ -5,10 +5,11 @@ import { measureCatalogue, type CatalogueOptions } from './catalogue/catalogue.t
 import { kinds } from './catalogue/prepare-projects.ts'
 import { measureHitl } from './hitl/hitl.ts'
 import { measureV12 } from './v12.ts'
+import { measureWizards } from './wizards/wizards.ts'
 
 /**
  * Measures how much of what other platforms have works here: bots of v12, the commands of the public command line, the tests of the public chat client, the
- * plugin that hands conversations over, or, without a subject, the public catalogue of integrations, plugins and bots. `--write` also writes the figures into the documentation.
+ * plugin that hands conversations over, the install wizards of integrations, or, without a subject, the public catalogue of integrations, plugins and bots. `--write` also writes the figures into the documentation.
  */
 const subjects: Record<string, { measure(source: string, options: CatalogueOptions): Promise<void>; source: string }> =
   {
@@ -16,12 +17,16 @@ const subjects: Record<string, { measure(source: string, options: CatalogueOptio
     bp: { measure: (source, { writes }) => measureBp(source, writes), source: 'checkout of the public repository' },
     chat: { measure: (source, { writes }) => measureChat(source, writes), source: 'checkout of the public repository' },
     hitl: { measure: (source, { writes }) => measureHitl(source, writes), source: 'checkout of the public repository' },
+    wizards: {
+      measure: (source, { writes }) => measureWizards(source, writes),
+      source: 'checkout of the public repository',
+    },
     catalogue: { measure: measureCatalogue, source: 'checkout of the public repository' },
   }
 
 const usage = [
   'npm run compatibility -- [catalogue] --source <checkout of the public repository> [--only <kind>,…] [--write]',
-  ...['v12', 'bp', 'chat', 'hitl'].map(
+  ...['v12', 'bp', 'chat', 'hitl', 'wizards'].map(
     (name) => `npm run compatibility -- ${name} --source <${subjects[name]!.source}> [--write]`,
   ),
 ]

@@ -21,8 +21,13 @@ export interface OwnPlatform {
  *
  * @param directory for its data
  * @param parts stops it
+ * @param further variables of its environment
  */
-export async function openOwnPlatform(directory: string, parts: AsyncDisposableStack): Promise<OwnPlatform> {
+export async function openOwnPlatform(
+  directory: string,
+  parts: AsyncDisposableStack,
+  further: NodeJS.ProcessEnv = {},
+): Promise<OwnPlatform> {
   const port = await freePort()
   const environment = {
     ...process.env,
@@ -30,6 +35,7 @@ export async function openOwnPlatform(directory: string, parts: AsyncDisposableS
     PORT: String(port),
     HOST: '127.0.0.1',
     OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+    ...further,
   }
   const start = () =>
     startChild('start', [process.execPath, join(root, 'cli', 'start.ts')], { directory: root, environment })

@@ -1,0 +1,130 @@
+import type { VendorAnswer, VendorRequest, Vendors } from './stand-in.ts'
+
+/** The identities of the accounts, as the integrations report them. */
+export const accounts = { slack: 'T0STANDIN', slackBot: 'U0STANDIN', hubspot: '4711', linear: 'org-stand-in' }
+
+/** The client ids that a service has seen at its page of consent. */
+const clients = new Set<string>()
+
+/** Services with one account each, as far as install wizards ask them. A request that they do not know throws. */
+export function vendors(): Vendors {
+  const inboxes = [
+    { id: '1', name: 'Sales' },
+    { id: '2', name: 'Support' },
+  ]
+  const channels: { id: string; webhookUrl: string }[] = []
+  const hooks: { id: string; url: string }[] = []
+  return {
+    'slack.com': (request) =>
+      route(request, {
+        'GET /oauth/v2/authorize': consent,
+        'POST /api/oauth.v2.access': () => ({ json: { ok: true, ...slackTokens(request) } }),
+        'POST /api/auth.test': () => ({
+          json: { ok: true, team_id: accounts.slack, user_id: accounts.slackBot, url: 'https://stand-in.slack.com/' },
+        }),
+        'POST /api/tooling.tokens.rotate': () => ({ json: { ok: true, token: 'xoxe.1', refresh_token: 'xoxe-2' } }),
+        'POST /api/apps.manifest.validate': () => ({ json: { ok: true, errors: [] } }),
+        'POST /api/apps.manifest.create': () => ({
+          json: {
+            ok: true,
+            app_id: 'A1',
+            credentials: { client_id: 'created', client_secret: 's', signing_secret: 's', verification_token: 'v' },
+            oauth_authorize_url: 'https://slack.com/oauth/v2/authorize?client_id=created&scope=chat:write',
+          },
+        }),
+      }),
+    'app.hubspot.com': (request) => route(request, { 'GET /oauth/authorize': consent }),
+    'api.hubapi.com': (request) =>
+      route(request, {
+        'POST /oauth/v1/token': () => ({ json: { ...tokens(request), token_type: 'bearer' } }),
+        'GET /oauth/v1/access-tokens/access': () => ({
+          json: {
+            ...{ token: 'access', user: 'nobody@service.example', hub_domain: 'service.example', scopes: ['oauth'] },
+            ...{ hub_id: Number(accounts.hubspot), app_id: 1, expires_in: 1800, user_id: 1, token_type: 'access' },
+          },
+        }),
+        'GET /conversations/v3/conversations/inboxes': () => ({ json: { results: inboxes } }),
+        'GET /conversations/v3/custom-channels': () => ({ json: { results: channels } }),
+        'POST /conversations/v3/custom-channels': () => {
+          const { webhookUrl } = JSON.parse(request.body) as { webhookUrl: string }
+          channels.push({ id: 'channel', webhookUrl })
+          return { json: { id: 'channel' } }
+        },
+        'GET /conversations/v3/custom-channels/channel/channel-accounts': () => ({ json: { results: [] } }),
+        'POST /conversations/v3/custom-channels/channel/channel-accounts': () => ({ json: { id: 'account' } }),
+      }),
+    'linear.app': (request) => route(request, { 'GET /oauth/authorize': consent }),
+    'api.linear.app': (request) =>
+      route(request, {
+        'POST /oauth/token': () => ({ json: tokens(request) }),
+        'POST /graphql': () => ({ json: { data: linearData(request.body, hooks) } }),
+      }),
+  }
+}
+
+function route(request: VendorRequest, routes: Record<string, (request: VendorRequest) => VendorAnswer>): VendorAnswer {
+  const name = `${request.method} ${request.path}`
+  const found = routes[name]
+  if (!found) throw new Error(name)
+  return found(request)
+}
+
+/** A page on which a person agrees, or refuses. */
+function consent({ query }: VendorRequest): VendorAnswer {
+  const [client, back, state] = ['client_id', 'redirect_uri', 'state'].map((name) => query.get(name) ?? '')
+  clients.add(client!)
+  const link = (label: string, outcome: Record<string, string>) => {
+    const href = `${back}?${new URLSearchParams({ ...outcome, state: state! }).toString()}`
+    return `<a href="${href.replaceAll('&', '&amp;')}">${label}</a>`
+  }
+  const actor = query.get('actor') ?? 'account'
+  return {
+    page: `<!doctype html><title>Consent</title><h1>Consent of the ${actor}</h1>
+      ${link('Allow', { code: `code-of-${client}` })} ${link('Deny', { error: 'access_denied' })}`,
+  }
+}
+
+/** The tokens for a code of the same client. */
+function tokens({ body }: VendorRequest): Record<string, unknown> {
+  const form = new URLSearchParams(body)
+  const client = form.get('client_id') ?? ''
+  if (
+    !clients.has(client) ||
+    form.get('code') !== `code-of-${client}` ||
+    !form.get('redirect_uri')?.endsWith('/oauth')
+  ) {
+    throw new Error(`tokens for ${body}`)
+  }
+  return { access_token: 'access', refresh_token: 'refresh', expires_in: 43_200 }
+}
+
+function slackTokens(request: VendorRequest): object {
+  const scope = new Set([
+    ...['channels:history', 'channels:manage', 'channels:read', 'chat:write', 'files:read', 'files:write'],
+    ...['groups:history', 'groups:read', 'groups:write', 'im:history', 'im:read', 'im:write', 'mpim:history'],
+    ...['mpim:read', 'mpim:write', 'reactions:read', 'reactions:write', 'team:read', 'users.profile:read'],
+    ...['users:read', 'users:read.email'],
+  ])
+  return {
+    ...tokens(request),
+    scope: [...scope].join(','),
+    bot_user_id: accounts.slackBot,
+    team: { id: accounts.slack, name: 'Stand-in' },
+  }
+}
+
+/** The answer to a query of Linear's API, by the field that it asks for. */
+function linearData(body: string, hooks: { id: string; url: string }[]): object {
+  const { query, variables } = JSON.parse(body) as { query: string; variables: { input?: { url: string } } }
+  if (/\bwebhookCreate\b/.test(query)) {
+    hooks.push({ id: `hook-${hooks.length}`, url: variables.input!.url })
+    return { webhookCreate: { success: true, lastSyncId: 1, webhook: { id: hooks.at(-1)!.id } } }
+  }
+  if (/\bwebhooks\b/.test(query)) {
+    const none = { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null }
+    return { webhooks: { nodes: hooks, pageInfo: none } }
+  }
+  if (/\borganization\b/.test(query)) return { organization: { id: accounts.linear, name: 'Stand-in' } }
+  if (/\bviewer\b/.test(query)) return { viewer: { id: 'me', name: 'Nobody' } }
+  throw new Error(`query ${query.slice(0, 200)}`)
+}

@@ -1,0 +1,253 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { connect, type Connection } from '../../../cli/connection.ts'
+import { openBp } from '../../../cli/hub/bp.ts'
+import { deployProject } from '../../../cli/hub/deploy-project.ts'
+import { launchChromium } from '../../browser/chromium.ts'
+import { openOwnPlatform } from '../../support/own-platform.ts'
+import { prepareProjects } from '../catalogue/prepare-projects.ts'
+import { sampleOf } from '../catalogue/sample.ts'
+import { buildCli } from '../cli/build-cli.ts'
+import { writeMeasured } from '../write-measured.ts'
+import { startStandIn, type StandIn } from './stand-in.ts'
+import { accounts, vendors } from './vendors.ts'
+
+/** One way through the wizard of an integration. */
+interface Way {
+  integration: 'slack' | 'hubspot' | 'linear'
+  name: string
+  /** The identifier that the installation has at the end; undefined where the person refuses. */
+  identifier: string | undefined
+  /** What a person does between the platform's page and the last one. */
+  walk(page: Page): Promise<void>
+}
+
+const ways: Way[] = [
+  {
+    integration: 'slack',
+    name: 'the app of the operator',
+    identifier: accounts.slack,
+    async walk(page) {
+      await choose(page, 'Connect with OAuth')
+      await allow(page)
+    },
+  },
+  {
+    integration: 'slack',
+    name: 'an app of the developer',
+    identifier: accounts.slackBot,
+    async walk(page) {
+      await choose(page, 'Use existing Slack Application Credentials')
+      for (const label of ['Slack Client ID', 'Slack Client Secret', 'Slack Signing Secret']) {
+        await page.getByLabel(label).fill('own')
+      }
+      await submit(page)
+      await allow(page)
+    },
+  },
+  {
+    integration: 'slack',
+    name: 'an app that the wizard creates',
+    identifier: accounts.slackBot,
+    async walk(page) {
+      await choose(page, 'Configure a new Slack Application')
+      await page.getByLabel('Slack App Configuration Refresh Token').fill('xoxe-1')
+      await page.getByLabel('Slack App Name').fill('Stand-in')
+      await submit(page)
+      await allow(page)
+    },
+  },
+  {
+    integration: 'hubspot',
+    name: 'without handovers',
+    identifier: accounts.hubspot,
+    async walk(page) {
+      await choose(page, 'Connect to HubSpot (CRM only)')
+      await allow(page)
+    },
+  },
+  {
+    integration: 'hubspot',
+    name: 'with handovers to two inboxes',
+    identifier: accounts.hubspot,
+    async walk(page) {
+      await choose(page, 'Connect to HubSpot with HITL (Human-in-the-Loop)')
+      await allow(page)
+      await page.getByLabel('Sales (ID: 1)').check()
+      await choose(page, 'Support (ID: 2)')
+      await page.getByRole('heading', { name: 'Select Default Inbox' }).waitFor()
+      await choose(page, 'Support (ID: 2)')
+    },
+  },
+  {
+    integration: 'hubspot',
+    name: 'the person refuses',
+    identifier: undefined,
+    async walk(page) {
+      await choose(page, 'Connect to HubSpot (CRM only)')
+      await page.getByText('Deny').click()
+    },
+  },
+  {
+    integration: 'linear',
+    name: 'as an app',
+    identifier: accounts.linear,
+    async walk(page) {
+      await allow(page, 'user')
+      await allow(page, 'app')
+    },
+  },
+  {
+    integration: 'linear',
+    name: 'as a person, because the app is refused',
+    identifier: accounts.linear,
+    async walk(page) {
+      await allow(page, 'user')
+      await page.getByRole('heading', { name: 'Consent of the app' }).waitFor()
+      await page.getByText('Deny').click()
+      await page.getByText('Install without webhooks').click()
+    },
+  },
+]
+
+async function choose(page: Page, label: string): Promise<void> {
+  await page.getByLabel(label, { exact: true }).check()
+  await submit(page)
+}
+
+async function submit(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Submit' }).click()
+}
+
+async function allow(page: Page, actor = ''): Promise<void> {
+  await page.getByRole('heading', { name: `Consent of the ${actor}` }).waitFor()
+  await page.getByText('Allow').click()
+}
+
+/**
+ * Deploys integrations of a checkout of the public repository, unmodified, to a platform of its own, and installs each in a
+ * browser by its wizard. The services that the code and the browser ask are a stand-in on this machine.
+ *
+ * @param writes whether to write the results into the documentation too
+ */
+export async function measureWizards(source: string, writes: boolean): Promise<void> {
+  await using parts = new AsyncDisposableStack()
+  const folder = parts.adopt(await mkdtemp(join(tmpdir(), 'isobot-wizards-')), (path) => rm(path, { recursive: true }))
+  const build = process.env['BP_BUILD_DIR'] ?? join(homedir(), '.cache', 'isobot-bp')
+  const cli = await buildCli(source, build)
+  const projects = await prepareProjects(source, join(build, 'catalogue'))
+  const services = vendors()
+  const standIn = await startStandIn(services, folder, parts)
+  const hosts = Object.keys(services)
+  const platform = await openOwnPlatform(join(folder, 'data'), parts, {
+    NODE_OPTIONS: `--import=${join(import.meta.dirname, 'reroute.ts')}`,
+    NODE_EXTRA_CA_CERTS: standIn.certificate,
+    REROUTED_HOSTS: JSON.stringify(Object.fromEntries(hosts.map((host) => [host, standIn.port]))),
+  })
+  const home = join(folder, 'home')
+  await mkdir(home)
+  const bp = await openBp(cli.script, platform, home)
+  const names = new Set<string>(ways.map(({ integration }) => integration))
+  for (const project of projects) {
+    const isNeeded = project.kind === 'interfaces' || (project.kind === 'integrations' && names.has(project.name))
+    const { problem } = isNeeded ? await deployProject(bp, project, { otherSecrets: 'none' }) : { problem: '' }
+    if (problem !== '') throw new Error(`${project.kind}/${project.name}: ${problem}`)
+  }
+  const api = await connect({ name: 'wizards', ...platform })
+  const browser = parts.adopt(await launchChromium(), (open) => open.close())
+  const lines: string[] = []
+  let failed = 0
+  for (const way of ways) {
+    const outcome = await tryWay(way, { api, browser, standIn, hosts }).catch(
+      (error: Error) => `fails: ${error.message}`,
+    )
+    const { problem, cell } = {
+      problem: outcome.startsWith('fails'),
+      cell: outcome.replaceAll(/[|\n]/g, ' ').slice(0, 300),
+    }
+    if (problem) failed += 1
+    lines.push(`| ${way.integration} | ${way.name} | ${cell} |`)
+    console.log(`${way.integration}, ${way.name}: ${cell}`)
+  }
+  for (const request of standIn.unknown) console.log(`The stand-in does not know ${request}`)
+  const summary = `${new Date().toISOString().slice(0, 10)}, \`bp\` ${cli.version}: ${ways.length - failed} of ${ways.length} work.`
+  console.log(summary)
+  if (failed > 0) process.exitCode = 1
+  if (writes) {
+    await writeMeasured(
+      'catalogue.md',
+      [summary, '', '| Wizard | Way | |', '| --- | --- | --- |', ...lines],
+      'measured wizards',
+    )
+  }
+}
+
+interface Scene {
+  api: Connection
+  browser: Browser
+  standIn: StandIn
+  hosts: string[]
+}
+
+/** Installs an integration on a bot of its own in a browser with a new profile. @throws Error when it is not as expected */
+async function tryWay({ integration: name, identifier, walk }: Way, scene: Scene): Promise<string> {
+  const { api } = scene
+  const { integrations } = await api.ask<'listIntegrations'>('GET', '/v1/admin/integrations', { query: { name } })
+  const integrationId = integrations[0]!.id
+  const { integration } = await api.ask<'updateIntegration'>('PUT', `/v1/admin/integrations/${integrationId}`, {
+    body: { permissions: { net: scene.hosts } },
+  })
+  const { bot } = await api.ask<'createBot'>('POST', '/v1/admin/bots', { body: { name: 'Wizard' } })
+  try {
+    const configuration = sampleOf({ type: 'object', ...integration.configuration.schema })
+    const install = async () =>
+      (
+        await api.ask<'updateBot'>('PUT', `/v1/admin/bots/${bot.id}`, {
+          body: { integrations: { tried: { integrationId, enabled: true, configuration } } },
+        })
+      ).bot.integrations['tried']!
+    await install()
+    const bots = `/v1/admin/bots/${bot.id}/installations`
+    const { installations } = await api.ask<'listBotInstallations'>('GET', bots)
+    const { id } = installations.find(({ alias }) => alias === 'tried')!
+    const { url } = await api.ask<'authorizeInstallation'>('POST', `${bots}/${id}/authorize`, { body: {} })
+    await using context = await scene.browser.newContext()
+    await openVendors(await context.newPage(), scene)
+    const [page] = context.pages() as [Page]
+    page.setDefaultTimeout(20_000)
+    await page.goto(url)
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await walk(page)
+    const heading = `The integration is ${identifier === undefined ? 'not connected' : 'connected'}`
+    await page
+      .getByRole('heading', { name: heading, exact: true })
+      .waitFor()
+      .catch(async () => {
+        throw new Error(`${new URL(page.url()).pathname} shows: ${(await page.innerText('body')).slice(0, 200)}`)
+      })
+    const connected = await install()
+    if (connected.identifier !== identifier) throw new Error(`its identifier is ${connected.identifier}`)
+    if (identifier === undefined) return 'is not connected, and the page says so'
+    if (connected.status !== 'registered') throw new Error(`it is ${connected.status}: ${connected.statusReason}`)
+    return 'works; then it registers'
+  } finally {
+    await api.ask<'deleteBot'>('DELETE', `/v1/admin/bots/${bot.id}`)
+  }
+}
+
+/** Shows the pages of the stand-in at the addresses of the services. Other hosts are out of reach. */
+async function openVendors(page: Page, { standIn, hosts }: Scene): Promise<void> {
+  await page.route(
+    ({ hostname }) => hostname !== 'localhost',
+    async (route) => {
+      const request = route.request()
+      const { hostname, pathname: path, searchParams: query } = new URL(request.url())
+      if (!hosts.includes(hostname)) return route.abort()
+      const given = standIn.answer(hostname, { method: request.method(), path, query, body: request.postData() ?? '' })
+      const body = 'page' in given ? given.page : JSON.stringify(given.json)
+      return route.fulfill({ contentType: 'page' in given ? 'text/html' : 'application/json', body })
+    },
+  )
+}
