@@ -50,6 +50,10 @@ export function vendors(): Vendors {
           channels.push({ id: 'channel', webhookUrl })
           return { json: { id: 'channel' } }
         },
+        'DELETE /conversations/v3/custom-channels/channel': () => {
+          channels.length = 0
+          return { json: {} }
+        },
         'GET /conversations/v3/custom-channels/channel/channel-accounts': () => ({ json: { results: [] } }),
         'POST /conversations/v3/custom-channels/channel/channel-accounts': () => ({ json: { id: 'account' } }),
       }),
@@ -57,6 +61,7 @@ export function vendors(): Vendors {
     'api.linear.app': (request) =>
       route(request, {
         'POST /oauth/token': () => ({ json: tokens(request) }),
+        'POST /oauth/revoke': () => ({ json: {} }),
         'POST /graphql': () => ({ json: { data: linearData(request.body, hooks) } }),
       }),
   }
@@ -120,11 +125,17 @@ function linearData(body: string, hooks: { id: string; url: string }[]): object 
     hooks.push({ id: `hook-${hooks.length}`, url: variables.input!.url })
     return { webhookCreate: { success: true, lastSyncId: 1, webhook: { id: hooks.at(-1)!.id } } }
   }
+  if (/\bwebhookDelete\b/.test(query)) {
+    hooks.length = 0
+    return { webhookDelete: { success: true, lastSyncId: 1, entityId: 'hook-0' } }
+  }
   if (/\bwebhooks\b/.test(query)) {
     const none = { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null }
     return { webhooks: { nodes: hooks, pageInfo: none } }
   }
-  if (/\borganization\b/.test(query)) return { organization: { id: accounts.linear, name: 'Stand-in' } }
+  if (/\borganization\b/.test(query)) {
+    return { organization: { id: accounts.linear, name: 'Stand-in', projectStatuses: [], ipRestrictions: [] } }
+  }
   if (/\bviewer\b/.test(query)) return { viewer: { id: 'me', name: 'Nobody' } }
   throw new Error(`query ${query.slice(0, 200)}`)
 }
