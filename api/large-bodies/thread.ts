@@ -23,4 +23,5 @@ function parse({ bytes, encoding, schema }: LargeBody): ParsedBody {
   }
 }
 
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- it is the port of a thread
 parentPort!.on('message', (body: LargeBody) => parentPort!.postMessage(parse(body)))

@@ -140,7 +140,7 @@ describe('isobot hub import', () => {
       await writeFile(join(words, 'package.json'), JSON.stringify(ofWords))
       await writeFile(join(words, 'index.js'), `exports.greeting = 'Hello from a package'`)
       await using registry = await openPackageRegistry([
-        { manifest: packaged as never, archive: await packed(project) },
+        { manifest: packaged, archive: await packed(project) },
         { manifest: ofWords, archive: await packed(words) },
       ])
       const { stdout: cache } = await promisify(execFile)('npm', ['config', 'get', 'cache'])

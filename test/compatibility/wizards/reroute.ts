@@ -16,4 +16,4 @@ const rerouted: Connect = function (first, ...others) {
   if (port !== undefined) Object.assign(options, { host: '127.0.0.1', port, lookup: undefined })
   return connect.call(this, first, ...others)
 }
-Socket.prototype.connect = rerouted as typeof Socket.prototype.connect
+Socket.prototype.connect = rerouted

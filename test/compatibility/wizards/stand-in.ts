@@ -34,11 +34,8 @@ export interface StandIn {
 export async function startStandIn(vendors: Vendors, folder: string, parts: AsyncDisposableStack): Promise<StandIn> {
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
   const names = Object.keys(vendors).map((host) => `DNS:${host}`)
-  const subject = ['-subj', '/CN=stand-in', '-addext', `subjectAltName=${names.join(',')}`]
-  await promisify(execFile)('openssl', [
-    ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', certificate],
-    ...subject,
-  ])
+  const options = `req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=stand-in -addext subjectAltName=${names.join(',')}`
+  await promisify(execFile)('openssl', [...options.split(' '), '-keyout', key, '-out', certificate])
   const unknown: string[] = []
   function answer(host: string, request: VendorRequest): VendorAnswer {
     const vendor = vendors[host]

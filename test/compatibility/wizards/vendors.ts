@@ -3,8 +3,8 @@ import type { VendorAnswer, VendorRequest, Vendors } from './stand-in.ts'
 /** The identities of the accounts, as the integrations report them. */
 export const accounts = { slack: 'T0STANDIN', slackBot: 'U0STANDIN', hubspot: '4711', linear: 'org-stand-in' }
 
-/** The client ids that a service has seen at its page of consent. */
-const clients = new Set<string>()
+/** The scopes for which clients have asked at the page of consent, by client id. */
+const scopes = new Map<string, string>()
 
 /** Services with one account each, as far as install wizards ask them. A request that they do not know throws. */
 export function vendors(): Vendors {
@@ -24,14 +24,7 @@ export function vendors(): Vendors {
         }),
         'POST /api/tooling.tokens.rotate': () => ({ json: { ok: true, token: 'xoxe.1', refresh_token: 'xoxe-2' } }),
         'POST /api/apps.manifest.validate': () => ({ json: { ok: true, errors: [] } }),
-        'POST /api/apps.manifest.create': () => ({
-          json: {
-            ok: true,
-            app_id: 'A1',
-            credentials: { client_id: 'created', client_secret: 's', signing_secret: 's', verification_token: 'v' },
-            oauth_authorize_url: 'https://slack.com/oauth/v2/authorize?client_id=created&scope=chat:write',
-          },
-        }),
+        'POST /api/apps.manifest.create': createSlackApp,
       }),
     'app.hubspot.com': (request) => route(request, { 'GET /oauth/authorize': consent }),
     'api.hubapi.com': (request) =>
@@ -39,8 +32,15 @@ export function vendors(): Vendors {
         'POST /oauth/v1/token': () => ({ json: { ...tokens(request), token_type: 'bearer' } }),
         'GET /oauth/v1/access-tokens/access': () => ({
           json: {
-            ...{ token: 'access', user: 'nobody@service.example', hub_domain: 'service.example', scopes: ['oauth'] },
-            ...{ hub_id: Number(accounts.hubspot), app_id: 1, expires_in: 1800, user_id: 1, token_type: 'access' },
+            token: 'access',
+            token_type: 'access',
+            user: 'nobody@service.example',
+            user_id: 1,
+            hub_domain: 'service.example',
+            hub_id: Number(accounts.hubspot),
+            app_id: 1,
+            scopes: ['oauth'],
+            expires_in: 1800,
           },
         }),
         'GET /conversations/v3/conversations/inboxes': () => ({ json: { results: inboxes } }),
@@ -77,7 +77,7 @@ function route(request: VendorRequest, routes: Record<string, (request: VendorRe
 /** A page on which a person agrees, or refuses. */
 function consent({ query }: VendorRequest): VendorAnswer {
   const [client, back, state] = ['client_id', 'redirect_uri', 'state'].map((name) => query.get(name) ?? '')
-  clients.add(client!)
+  scopes.set(client!, query.get('scope') ?? '')
   const link = (label: string, outcome: Record<string, string>) => {
     const href = `${back}?${new URLSearchParams({ ...outcome, state: state! }).toString()}`
     return `<a href="${href.replaceAll('&', '&amp;')}">${label}</a>`
@@ -94,7 +94,7 @@ function tokens({ body }: VendorRequest): Record<string, unknown> {
   const form = new URLSearchParams(body)
   const client = form.get('client_id') ?? ''
   if (
-    !clients.has(client) ||
+    !scopes.has(client) ||
     form.get('code') !== `code-of-${client}` ||
     !form.get('redirect_uri')?.endsWith('/oauth')
   ) {
@@ -104,18 +104,19 @@ function tokens({ body }: VendorRequest): Record<string, unknown> {
 }
 
 function slackTokens(request: VendorRequest): object {
-  const scope = new Set([
-    ...['channels:history', 'channels:manage', 'channels:read', 'chat:write', 'files:read', 'files:write'],
-    ...['groups:history', 'groups:read', 'groups:write', 'im:history', 'im:read', 'im:write', 'mpim:history'],
-    ...['mpim:read', 'mpim:write', 'reactions:read', 'reactions:write', 'team:read', 'users.profile:read'],
-    ...['users:read', 'users:read.email'],
-  ])
-  return {
-    ...tokens(request),
-    scope: [...scope].join(','),
-    bot_user_id: accounts.slackBot,
-    team: { id: accounts.slack, name: 'Stand-in' },
+  const scope = scopes.get(new URLSearchParams(request.body).get('client_id') ?? '') ?? ''
+  return { ...tokens(request), scope, bot_user_id: accounts.slackBot, team: { id: accounts.slack, name: 'Stand-in' } }
+}
+
+/** An app as its manifest describes it. */
+function createSlackApp({ body }: VendorRequest): VendorAnswer {
+  const manifest = JSON.parse(new URLSearchParams(body).get('manifest') ?? '') as {
+    oauth_config: { scopes: { bot: string[] } }
   }
+  const address = new URL('https://slack.com/oauth/v2/authorize?client_id=created')
+  address.searchParams.set('scope', manifest.oauth_config.scopes.bot.join(','))
+  const credentials = { client_id: 'created', client_secret: 's', signing_secret: 's', verification_token: 'v' }
+  return { json: { ok: true, app_id: 'A1', credentials, oauth_authorize_url: address.href } }
 }
 
 /** The answer to a query of Linear's API, by the field that it asks for. */
