@@ -142,7 +142,7 @@ export async function measureWizards(source: string, writes: boolean): Promise<v
   const standIn = await startStandIn(services, folder, parts)
   const hosts = Object.keys(services)
   const platform = await openOwnPlatform(join(folder, 'data'), parts, {
-    NODE_OPTIONS: `--import=${join(import.meta.dirname, 'reroute.ts')}`,
+    NODE_OPTIONS: `--import=${new URL('./reroute.ts', import.meta.url).href}`,
     NODE_EXTRA_CA_CERTS: standIn.certificate,
     REROUTED_HOSTS: JSON.stringify(Object.fromEntries(hosts.map((host) => [host, standIn.port]))),
   })
