@@ -55,22 +55,38 @@ export async function startIsobot(options: SystemOptions): Promise<System> {
   const processes = { api: await isobot.start('api'), worker: await isobot.start('worker') }
   const { chatUrl } = await isobot.createBot({ name: 'Echo', code: echoBot() })
   const chats = await openChats(chatUrl, options.conversations)
-  return { chatUrl, chats, databaseUrl: isobot.databaseUrl, processes }
+  return { chatUrl, chats, repliesIn: 'stream', databaseUrl: isobot.databaseUrl, processes }
 }
 
-/** Starts the api and the worker, with several bots. */
+/** A platform with several bots. */
+export interface BotsHost {
+  databaseUrl: string
+  bots: { id: string; chatUrl: string; chats: Chat[] }[]
+  countWaiting(): Promise<number>
+  /** Starts another worker. */
+  startWorker(): Promise<unknown>
+  /** Sends a GET request as the administrator; `botId` names the bot where a bot is the caller. */
+  get<Answer>(path: string, botId: string): Promise<Answer>
+}
+
+/**
+ * Starts the api and one worker, with several bots.
+ *
+ * @param environment variables that replace the default ones
+ */
 export async function startBots(
   database: string,
   bots: { code: string; flows?: object[] | undefined; conversations: number }[],
   options: SystemOptions,
-): Promise<{ bots: { chatUrl: string; chats: Chat[] }[]; countWaiting(): Promise<number> }> {
-  const isobot = await prepare(database, options)
+  environment: NodeJS.ProcessEnv = {},
+): Promise<BotsHost> {
+  const isobot = await prepare(database, options, environment)
   await isobot.start('api')
   await isobot.start('worker')
   const started = []
   for (const { code, flows, conversations } of bots) {
-    const { chatUrl } = await isobot.createBot({ name: 'Bot', code, ...(flows && { flows }) })
-    started.push({ chatUrl, chats: await openChats(chatUrl, conversations) })
+    const { id, chatUrl } = await isobot.createBot({ name: 'Bot', code, ...(flows && { flows }) })
+    started.push({ id, chatUrl, chats: await openChats(chatUrl, conversations) })
   }
   const countWaiting = async () => {
     const db = openDatabase({ url: isobot.databaseUrl, poolSize: 1, allowSelfSigned: false })
@@ -81,7 +97,13 @@ export async function startBots(
       await db.destroy()
     }
   }
-  return { bots: started, countWaiting }
+  return {
+    databaseUrl: isobot.databaseUrl,
+    bots: started,
+    countWaiting,
+    startWorker: () => isobot.start('worker'),
+    get: (path, botId) => isobot.request('GET', path, undefined, { 'x-bot-id': botId }),
+  }
 }
 
 /** Starts our api alone, with a bot that has no code. */

@@ -1,5 +1,5 @@
 import { startAskedProcess } from './asked-process.ts'
-import type { Chat, System } from './system.ts'
+import type { System } from './system.ts'
 
 /** The chat users' concurrency and its duration. */
 export interface Pace {
@@ -19,7 +19,7 @@ export interface Measured {
   p99: number
 }
 
-export type LoadQuestion = { open: { chatUrl: string; chats: Chat[] } } | { measure: Pace }
+export type LoadQuestion = { open: Pick<System, 'chatUrl' | 'chats' | 'repliesIn'> } | { measure: Pace }
 export type LoadAnswer = { opened: true } | { measured: Measured }
 
 /**
@@ -31,10 +31,14 @@ export interface Load {
 }
 
 /** Starts the chat users of a side and opens their streams. */
-export async function startLoad(system: System, parts: AsyncDisposableStack): Promise<Load> {
+export async function startLoad(
+  system: Pick<System, 'chatUrl' | 'chats' | 'repliesIn'>,
+  parts: AsyncDisposableStack,
+): Promise<Load> {
   const script = new URL('./load.ts', import.meta.url)
   const { pid, ask } = startAskedProcess<LoadQuestion, LoadAnswer>('the chat users', script, parts)
-  await ask({ open: { chatUrl: system.chatUrl, chats: system.chats } })
+  const { chatUrl, chats, repliesIn } = system
+  await ask({ open: { chatUrl, chats, repliesIn } })
   return {
     pid,
     async measure(pace) {

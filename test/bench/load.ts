@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { answerQuestions } from './asked-process.ts'
 import { openConversation, type Conversation } from './conversation.ts'
 import type { LoadAnswer, LoadQuestion, Measured, Pace } from './load-process.ts'
+import { openRequests } from './peers/requests.ts'
 import { percentile } from './statistics.ts'
 
 /** The process of the chat users. */
@@ -9,12 +10,13 @@ import { percentile } from './statistics.ts'
 /** A reply that takes longer counts as lost. */
 const drainMilliseconds = 30_000
 
-let conversations: Conversation[] = []
+let conversations: Pick<Conversation, 'say'>[] = []
 
 answerQuestions(async (question: LoadQuestion): Promise<LoadAnswer> => {
   if ('measure' in question) return { measured: await measure(question.measure) }
-  const { chatUrl, chats } = question.open
-  conversations = await Promise.all(chats.map((chat) => openConversation(chatUrl, chat)))
+  const { chatUrl, chats, repliesIn } = question.open
+  const open = repliesIn === 'stream' ? openConversation : openRequests
+  conversations = await Promise.all(chats.map((chat) => open(chatUrl, chat)))
   return { opened: true }
 })
 
@@ -28,7 +30,7 @@ async function measure({ inFlight, warmUpSeconds, seconds }: Pace): Promise<Meas
   const latencies: number[] = []
   let messages = 0
 
-  async function talk(own: Conversation[]): Promise<void> {
+  async function talk(own: Pick<Conversation, 'say'>[]): Promise<void> {
     for (let turn = 0; ; turn++) {
       const sent = performance.now()
       if (sent >= end) return

@@ -8,12 +8,15 @@ import { describeFairness, fairnessTable } from './fairness/report.ts'
 import { compareFiles, describeFiles, filesTable } from './files/compare.ts'
 import { describeFlows, flowsTable, measureFlows } from './flows.ts'
 import { describeHandover, handoverTable, measureHandover } from './handover.ts'
+import { describeHistories, historiesTable, measureHistories } from './histories.ts'
 import { compareListeners, type ListenersComparison } from './listeners/compare.ts'
 import { maxStreams } from './listeners/open-files.ts'
 import { describeListeners, listenersTable } from './listeners/report.ts'
 import { largeBodiesTable, measureLargeBodies } from './large-bodies.ts'
 import { measureMemory, memoryTable, type MemoryCourse } from './memory.ts'
 import { describeModels, measureModels, modelsTable } from './models.ts'
+import { comparePeers } from './peers/compare.ts'
+import { peerTables } from './peers/report.ts'
 import { readOptions, usage, type Options } from './options.ts'
 import { compareTable, describeMachine, describeStraightLine, processorTable } from './report.ts'
 import { compareSandboxes } from './sandbox/compare.ts'
@@ -25,6 +28,7 @@ import { summaryTable, type Results } from './summary.ts'
 import { listenersPerConversation } from './system.ts'
 import { describeTables, measureTables, tablesTable } from './tables.ts'
 import { compareUploads, describeUploads, uploadsTable } from './uploads.ts'
+import { compareWorkers, describeWorkers, workersTable } from './workers.ts'
 import { describeWebchat, measureWebchat, webchatTables } from './webchat/compare.ts'
 
 /**
@@ -76,6 +80,9 @@ async function measure(options: Options, parts: AsyncDisposableStack): Promise<v
     if (benchmarks.includes('handover')) sections.push(...(await handover(servers, options)))
     if (benchmarks.includes('webchat')) sections.push(...(await webchat(servers)))
     if (benchmarks.includes('models')) sections.push(...(await models(servers, options)))
+    if (benchmarks.includes('workers')) sections.push(...(await workers(servers, options)))
+    if (benchmarks.includes('histories')) sections.push(...(await histories(servers)))
+    if (benchmarks.includes('peers')) sections.push(...(await peers(servers, options, parts)))
     if (benchmarks.includes('memory')) sections.push(...(await memory(servers, options, parts)))
   }
   sections.push(summaryTable(results))
@@ -144,6 +151,25 @@ async function webchat(servers: Servers): Promise<string[]> {
 async function models(servers: Servers, options: Options): Promise<string[]> {
   console.error('Measuring language models')
   return [describeModels(), modelsTable(await measureModels(servers, options))]
+}
+
+async function workers(servers: Servers, options: Options): Promise<string[]> {
+  const comparisons = []
+  for (const backEnd of options.backEnds) {
+    console.error(`Measuring workers on ${backEnd}`)
+    comparisons.push(await compareWorkers(backEnd, servers, options))
+  }
+  return [describeWorkers(), workersTable(comparisons)]
+}
+
+async function histories(servers: Servers): Promise<string[]> {
+  console.error('Measuring large histories')
+  return [describeHistories(), historiesTable(await measureHistories(servers))]
+}
+
+async function peers(servers: Servers, options: Options, parts: AsyncDisposableStack): Promise<string[]> {
+  console.error('Measuring durable engines')
+  return [describeStraightLine(options), ...peerTables(await comparePeers(servers, options, parts))]
 }
 
 async function memory(servers: Servers, options: Options, parts: AsyncDisposableStack): Promise<string[]> {

@@ -19,9 +19,13 @@ const usual = [
   'handover',
   'webchat',
   'models',
+  'workers',
+  'histories',
 ] as const
-/** `memory` runs only on request, because it takes as long as its events do. */
-const benchmarks = [...usual, 'memory'] as const
+/**
+ * These run only on request: `memory` takes as long as its events do, `peers` fetches 240 MB.
+ */
+const benchmarks = [...usual, 'peers', 'memory'] as const
 type Benchmark = (typeof benchmarks)[number]
 
 export interface Options {
@@ -46,8 +50,9 @@ export interface Options {
 export const usage = `Usage: npm run bench -- [options]
   --only <benchmark>                 straight-line, listeners, bundles, sandbox, endings, schemas,
                                      fairness, uploads, tables, files, search, flows,
-                                     handover, webchat, models
-                                     (all of these) or memory
+                                     handover, webchat, models, workers,
+                                     histories
+                                     (all of these), peers or memory
   --seconds <number>                 length of each measurement (3)
   --conversations <number>           conversations at once (100)
   --rounds <number>                  measurements of each side, in turn (3)

@@ -30,15 +30,18 @@ export async function startSide(
   const system = await start(options)
   const load = await startLoad(system, options.parts)
   const { servers } = options
+  system.pause?.(true)
   return {
     async measure(pace) {
-      await servers.postgres.settle(system.databaseUrl)
+      if (system.databaseUrl) await servers.postgres.settle(system.databaseUrl)
+      system.pause?.(false)
       const before = await readProcessorTimes()
       const measured = await load.measure(pace).catch((cause: unknown) => {
         throw new Error(`${name} could not be measured: ${String(cause)}`, { cause })
       })
       await delay(settleMilliseconds)
       const after = await readProcessorTimes()
+      system.pause?.(true)
       if (!before || !after) return measured
       const times = Object.entries(timesOf(system, load, servers)).map(([name, time]) => [
         name,
@@ -56,7 +59,8 @@ function timesOf(
 ): Record<PartName, (times: ProcessorTimes) => number> {
   return {
     api: (times) => times.own(processes.api),
-    worker: (times) => times.own(processes.worker),
+    // A side may be one process.
+    worker: (times) => (processes.worker === processes.api ? 0 : times.own(processes.worker)),
     sandbox: (times) => times.below(processes.worker),
     PostgreSQL: (times) => times.own(postgres.pid) + times.below(postgres.pid),
     Redis: (times) => times.own(redis.pid),

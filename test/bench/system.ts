@@ -1,14 +1,19 @@
 import type { BackEnd } from './back-ends.ts'
 import type { Servers } from './servers.ts'
 
-/** One of the two sides: processes that reply to a chat user's message over HTTP. */
+/** One of the sides: processes that reply to a chat user's message over HTTP. */
 export interface System {
-  /** The chat's URL; both sides serve the same few paths below it. */
+  /** The chat's URL; all sides with streams serve the same few paths below it. */
   chatUrl: string
   chats: Chat[]
-  databaseUrl: string
+  /** The way of a reply: an event of the conversation's stream, or the response to the request with the message. */
+  repliesIn: 'stream' | 'response'
+  /** Absent if it does not use the common PostgreSQL. */
+  databaseUrl?: string
   /** Process ids by role. */
   processes: { api: number; worker: number }
+  /** Stops or continues the processes of a side that works without messages too. */
+  pause?: (paused: boolean) => void
 }
 
 /** One of the two sides of the listeners' benchmark: a process that holds streams. */

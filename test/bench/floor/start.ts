@@ -16,7 +16,7 @@ export async function startFloor(options: SystemOptions): Promise<System> {
     worker: await start('worker.ts', '--no-node-snapshot'),
   }
   await untilReady(url)
-  return { chatUrl: `${url}/chat`, chats: chatsOf(options), databaseUrl, processes }
+  return { chatUrl: `${url}/chat`, chats: chatsOf(options), repliesIn: 'stream', databaseUrl, processes }
 }
 
 /** Starts the listeners' floor: a minimal server of streams. */

@@ -1,0 +1,218 @@
+import { Client } from 'pg'
+import { openConversation } from './conversation.ts'
+import { echoBot, startBots } from './isobot.ts'
+import { round, table } from './report.ts'
+import type { Servers } from './servers.ts'
+import { percentile } from './statistics.ts'
+import type { Chat, SystemOptions } from './system.ts'
+
+const messages = 100_000
+const users = 1_000_000
+const conversations = 50_000
+/** Requests of each kind. */
+const requests = 60
+const pageSize = 20
+/** The largest p95 of a page, in milliseconds. */
+const target = 20
+/** Entries that a resumed stream has missed. */
+const missed = 50
+
+export interface HistoryMeasure {
+  name: string
+  /** Milliseconds, sorted. */
+  times: number[]
+  target?: number
+}
+
+interface Page {
+  meta: { nextToken?: string }
+}
+
+/** Measures lists, streams and replies of a bot with large histories, one request at a time. */
+export async function measureHistories(servers: Servers): Promise<HistoryMeasure[]> {
+  await using parts = new AsyncDisposableStack()
+  const options: SystemOptions = { servers, backEnd: 'postgres', conversations: 0, nodeOptions: [], parts }
+  const host = await startBots('histories', [{ code: echoBot(), conversations: 3 }], options)
+  const { id: botId, chatUrl, chats } = host.bots[0]!
+  const [long, short, many] = chats as [Chat, Chat, Chat]
+  const ownerId = await fill(host.databaseUrl, long, many)
+  await servers.postgres.settle(host.databaseUrl)
+
+  const asUser = async (path: string, key: string): Promise<Page> => {
+    const response = await fetch(`${chatUrl}/${path}`, { headers: { 'x-user-key': key } })
+    if (response.status !== 200) throw new Error(`GET ${path} gave ${response.status}: ${await response.text()}`)
+    return (await response.json()) as Page
+  }
+  const asBot = (path: string) => host.get<Page>(`/v1/${path}`, botId)
+  const inLong = `conversationId=${long.conversationId}`
+  const admin = `admin/bots/${botId}`
+  const lists: Record<string, { get: (query: string) => Promise<Page>; rows: number; isAscending?: boolean }> = {
+    'chat: listMessages of the conversation': {
+      get: (query) => asUser(`conversations/${long.conversationId}/messages?${query}`, long.key),
+      rows: messages,
+    },
+    'chat: listConversations of the user': {
+      get: (query) => asUser(`conversations?${query}`, many.key),
+      rows: conversations,
+    },
+    'bot: listMessages of the conversation': {
+      get: (query) => asBot(`chat/messages?${inLong}&${query}`),
+      rows: messages,
+    },
+    'bot: listMessages': { get: (query) => asBot(`chat/messages?${query}`), rows: messages },
+    'bot: listEvents': { get: (query) => asBot(`chat/events?${query}`), rows: 0 },
+    'bot: listUsers': { get: (query) => asBot(`chat/users?${query}`), rows: users },
+    'bot: listUsers, by updatedAt': { get: (query) => asBot(`chat/users?sortField=updatedAt&${query}`), rows: users },
+    'bot: listUsers, by a tag that one has': {
+      get: (query) => asBot(`chat/users?tags.number=77777&${query}`),
+      rows: 0,
+    },
+    'bot: listConversations': { get: (query) => asBot(`chat/conversations?${query}`), rows: conversations },
+    'bot: listConversations, by updatedAt': {
+      get: (query) => asBot(`chat/conversations?sortField=updatedAt&${query}`),
+      rows: conversations,
+    },
+    'bot: listConversations of the user': {
+      get: (query) => asBot(`chat/conversations?participantIds=${ownerId}&${query}`),
+      rows: conversations,
+    },
+    'admin: listBotConversations': {
+      get: (query) => host.get(`/v1/${admin}/conversations?${query}`, botId),
+      rows: conversations,
+    },
+    'admin: listBotConversationMessages': {
+      get: (query) => host.get(`/v1/${admin}/conversations/${long.conversationId}/messages?${query}`, botId),
+      rows: messages,
+    },
+    'admin: listBotEvents': { get: (query) => host.get(`/v1/${admin}/events?${query}`, botId), rows: 0 },
+  }
+
+  const measures: HistoryMeasure[] = []
+  for (const [name, { get, rows }] of Object.entries(lists)) {
+    measures.push({ name, target, times: await time(() => get('')) })
+    if (rows > 0) measures.push({ name: `${name}, amid`, target, times: await time((index) => get(amid(rows, index))) })
+  }
+  measures.push({
+    name: 'bot: getConversation',
+    target,
+    times: await time(() => asBot(`chat/conversations/${long.conversationId}`)),
+  })
+  measures.push({
+    name: `a stream that resumes after ${missed} entries`,
+    target,
+    times: await time(() => resume(chatUrl, long)),
+  })
+  for (const [name, chat] of [
+    ['an empty', short],
+    ['the long', long],
+  ] as const) {
+    const { say } = await openConversation(chatUrl, chat)
+    await time(say)
+    measures.push({ name: `a reply in ${name} conversation`, times: await time(say) })
+  }
+  return measures
+}
+
+/** One line on the rows. */
+export function describeHistories(): string {
+  return (
+    `${messages} messages in a conversation, ${users} users, ${conversations} conversations of one user, ` +
+    `pages of ${pageSize}, ${requests} requests each, one at a time, on the PostgreSQL back end`
+  )
+}
+
+/** Makes the Markdown table of the times. */
+export function historiesTable(measures: HistoryMeasure[]): string {
+  return table(
+    ['large histories', 'p50 ms', 'p95 ms', 'slowest ms', 'target, p95'],
+    measures.map(({ name, times, target: most }) => [
+      name,
+      round(percentile(times, 50)),
+      round(percentile(times, 95)),
+      round(times.at(-1)!),
+      most === undefined ? '' : `≤ ${most}`,
+    ]),
+  )
+}
+
+/** Rows are a second apart, the newest is of the start. */
+const second = 1000
+const newest = Date.UTC(2026, 0, 1)
+
+/** The query of a page that begins amid the rows. */
+function amid(rows: number, index: number): string {
+  const createdAt = newest - Math.floor((((index * 7919) % requests) / requests) * 0.9 * rows) * second
+  return `nextToken=${Buffer.from(`${createdAt} zzzz`).toString('base64url')}`
+}
+
+async function time(act: (index: number) => Promise<unknown>): Promise<number[]> {
+  // The first ones open connections and prepare statements.
+  for (let index = 0; index < 10; index++) await act(index)
+  const times: number[] = []
+  for (let index = 0; index < requests; index++) {
+    const begin = performance.now()
+    await act(index)
+    times.push(performance.now() - begin)
+  }
+  return times.toSorted((a, b) => a - b)
+}
+
+/** Opens a stream and reads what it has missed. */
+async function resume(chatUrl: string, { conversationId, key }: Chat): Promise<void> {
+  const stop = new AbortController()
+  const response = await fetch(`${chatUrl}/conversations/${conversationId}/listen`, {
+    headers: { 'x-user-key': key, 'last-event-id': String(newest - missed * second) },
+    signal: stop.signal,
+  })
+  let frames = 0
+  for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
+    frames += part.split('data: ').length - 1
+    if (frames >= missed) break
+  }
+  stop.abort()
+}
+
+/** Stores the rows. @returns the user of the many conversations */
+async function fill(databaseUrl: string, long: Chat, many: Chat): Promise<string> {
+  const client = new Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    // Checks of foreign keys would take most of the time.
+    await client.query('set session_replication_role = replica')
+    const at = (name: string) => `to_timestamp(${newest / second}) - ${name} * interval '1 second'`
+    const id = (prefix: string, name: string) => `'${prefix}_0' || upper(lpad(to_hex(${name}), 25, '0'))`
+    await client.query(
+      `insert into users (id, bot_id, installation_id, tags, created_at, updated_at)
+       select ${id('user', 'n')}, bot_id, installation_id, jsonb_build_object('number', n::text), ${at('n')}, ${at('n')}
+       from generate_series(1, ${users}) n, conversations where id = $1`,
+      [long.conversationId],
+    )
+    await client.query(
+      `insert into messages (id, bot_id, conversation_id, user_id, type, payload, direction, created_at, updated_at)
+       select ${id('msg', 'n')}, conversations.bot_id, conversations.id, owner_id, 'text',
+         '{"text": "A message of a long conversation"}', 'incoming', ${at('n')}, ${at('n')}
+       from generate_series(0, ${messages - 1}) n, conversations where id = $1`,
+      [long.conversationId],
+    )
+    await client.query('update conversations set sequence = $2, clock = $3 where id = $1', [
+      long.conversationId,
+      messages,
+      new Date(newest),
+    ])
+    const { rows } = await client.query<{ owner_id: string }>(
+      `with made as (
+         insert into conversations (id, bot_id, installation_id, owner_id, channel, created_at, updated_at)
+         select ${id('conv', 'n')}, bot_id, installation_id, owner_id, channel, ${at('n')}, ${at('n')}
+         from generate_series(1, ${conversations}) n, conversations where id = $1
+         returning id, owner_id, bot_id
+       ), joined as (
+         insert into participants (conversation_id, user_id, bot_id) select id, owner_id, bot_id from made
+       )
+       select owner_id from conversations where id = $1`,
+      [many.conversationId],
+    )
+    return rows[0]!.owner_id
+  } finally {
+    await client.end()
+  }
+}
