@@ -49,8 +49,9 @@ const quickEnds = 20
  * Shares the slots of a worker among bots.
  *
  * Each bot may hold one slot. It may take more while it holds fewer than are free: a single bot gets half of them, two
- * bots a third each, and some remain for the next bot. While no other bot has events, a bot may take all slots if it
- * releases them fast enough for a newcomer: within a second on average, or twenty per second.
+ * bots a third each, and some remain for the next bot. A bot that releases its slots fast enough for a newcomer, within a
+ * second on average or twenty per second, may take more: all of them while no other bot has events, else up to half of
+ * them while one remains free.
  */
 export class FairSlots {
   readonly #slots: number
@@ -75,6 +76,11 @@ export class FairSlots {
     return this.#inUse
   }
 
+  /** Number of slots that a bot holds. */
+  heldBy(botId: string): number {
+    return this.#held.get(botId) ?? 0
+  }
+
   /** Calls back whenever a slot is released. */
   onFree(callback: () => void): void {
     this.#freed = callback
@@ -83,8 +89,10 @@ export class FairSlots {
   /** Takes a slot for a bot; disposing releases it. Undefined when the bot already has its share. */
   take(botId: string): Disposable | undefined {
     const held = this.#held.get(botId) ?? 0
-    const isWithinShare = held === 0 || held < this.#slots - this.#inUse
-    if (!isWithinShare && !(this.#isQuick(botId, held) && this.#taken.isOnly(botId))) return undefined
+    const free = this.#slots - this.#inUse
+    const isWithinShare = held === 0 || held < free
+    const mayTakeMore = () => this.#taken.isOnly(botId) || (free > 1 && held < this.#slots / 2)
+    if (!isWithinShare && !(this.#isQuick(botId, held) && mayTakeMore())) return undefined
     this.#held.set(botId, held + 1)
     this.#inUse += 1
     if (isBot(botId)) this.#taken.add(botId)

@@ -63,19 +63,33 @@ export class SlotQueue {
     clearInterval(this.#timer)
   }
 
-  /** Gives slots to waiting jobs whose bot may take one, in order of arrival. */
+  /** Gives slots to waiting jobs whose bot may take one, those of bots with the fewest slots first. */
   #admit(): void {
-    if (this.#isClosed) return
     const full = new Set<string>()
-    for (const waiting of this.#waiting) {
-      if (full.has(waiting.botId)) continue
-      const slot = this.#slots.take(waiting.botId)
-      if (!slot) full.add(waiting.botId)
+    while (!this.#isClosed) {
+      const next = this.#nextExcept(full)
+      if (!next) return
+      const slot = this.#slots.take(next.botId)
+      if (!slot) full.add(next.botId)
       else {
-        this.#waiting.delete(waiting)
-        waiting.enter(slot)
+        this.#waiting.delete(next)
+        next.enter(slot)
       }
     }
+  }
+
+  /** The longest-waiting job of the bot that holds the fewest slots, without these bots. */
+  #nextExcept(bots: Set<string>): Waiting | undefined {
+    let next: Waiting | undefined
+    let fewest = Infinity
+    for (const waiting of this.#waiting) {
+      if (bots.has(waiting.botId)) continue
+      const held = this.#slots.heldBy(waiting.botId)
+      if (held >= fewest) continue
+      next = waiting
+      fewest = held
+    }
+    return next
   }
 
   #admitOrRequeue(): void {

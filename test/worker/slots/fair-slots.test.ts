@@ -78,3 +78,19 @@ test('a bot that gives back many slots in a second has all of them, however long
   held = [...held, ...takeAll(slots, 'steady', 50)]
   expect(held).toHaveLength(100)
 })
+
+test('bots that give back their slots soon share all but one, which is for the next bot', () => {
+  const slots = new FairSlots(20, () => 0)
+  const bots = ['a', 'b', 'c', 'd', 'e', 'f']
+  for (const bot of [...bots, ...bots]) for (const job of takeAll(slots, bot, 3)) job[Symbol.dispose]()
+  for (let round = 0; round < 5; round++) for (const bot of bots) slots.take(bot)
+  expect(slots.inUse).toBe(19)
+  expect(slots.take('newcomer')).toBeDefined()
+})
+
+test('of two busy bots that give back their slots soon, none takes more than half', () => {
+  const slots = new FairSlots(20, () => 0)
+  for (const bot of ['one', 'two', 'one', 'two']) for (const job of takeAll(slots, bot)) job[Symbol.dispose]()
+  expect(takeAll(slots, 'one')).toHaveLength(10)
+  expect(takeAll(slots, 'two')).toHaveLength(9)
+})

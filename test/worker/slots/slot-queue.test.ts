@@ -62,3 +62,18 @@ test('when the worker stops, all waiting jobs are requeued, and later ones too',
   await vi.advanceTimersByTimeAsync(0)
   expect([jobs.requeued, late.requeued]).toEqual([1, 1])
 })
+
+test('a slot that becomes free goes to the waiting bot that holds the fewest, however long others wait', async () => {
+  const slots = new FairSlots(10)
+  // Bots that give back their slots soon may take more than their share.
+  for (let job = 0; job < 10; job++) for (const bot of ['busy', 'other', 'late']) slots.take(bot)![Symbol.dispose]()
+  const room = new SlotQueue(slots, 20)
+  const busy = arrive(room, 'busy', 8)
+  const other = arrive(room, 'other', 6)
+  const late = arrive(room, 'late', 3)
+  await vi.advanceTimersByTimeAsync(0)
+  expect([busy, other, late].map((jobs) => jobs.slots.length)).toEqual([5, 4, 1])
+  for (const slot of busy.slots.splice(0, 2)) slot[Symbol.dispose]()
+  await vi.advanceTimersByTimeAsync(0)
+  expect([busy, other, late].map((jobs) => jobs.slots.length)).toEqual([3, 4, 2])
+})
