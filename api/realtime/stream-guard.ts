@@ -3,7 +3,7 @@ import { ApiError, notFound } from '#shared/errors.ts'
 import type { listening } from '#shared/models/listening.ts'
 import type { Infer } from '#shared/schema.ts'
 import { findInstallationByWebhook } from '#shared/store/installations.ts'
-import { changedInstallations, findListener, goneListeners } from '#shared/store/listeners.ts'
+import { changedInstallations, checkListener, goneListeners } from '#shared/store/listeners.ts'
 import { encryptionKeyId } from '#shared/integrations/user-keys.ts'
 import type { Installation } from '#shared/models/tables.ts'
 
@@ -84,7 +84,7 @@ export function openStreamGuard(context: Context): StreamGuard {
     if (!isSigned(entry.stream, installation)) {
       throw new ApiError('Unauthorized', 'The x-user-key is no longer valid: the chat’s encryption key was changed')
     }
-    const { is_user: isUser, is_participant: isParticipant } = await findListener(db, listening)
+    const { is_user: isUser, is_participant: isParticipant } = await checkListener(db, listening)
     if (!isUser) throw notFound('User', 'the user has just been deleted')
     if (!isParticipant) throw new ApiError('Forbidden', 'You are not a participant of this conversation')
     entry.updatedAt = installation!.updated_at

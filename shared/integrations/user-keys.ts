@@ -21,7 +21,15 @@ const bindingClaim = 'isobot_user'
  * Nearly every request needs the encryption key, so it is cached as long as its installation: some seconds
  * (`installation-cache.ts`).
  */
-const keysOfInstallations = new WeakMap<Installation, { secret: PlatformSecret; keys: [string, ...string[]] }>()
+const keysOfInstallations = new WeakMap<Installation, KnownKeys>()
+
+interface KnownKeys {
+  secret: PlatformSecret
+  /** The key that signs, and the one of a second secret that is accepted. */
+  keys: [string, ...string[]]
+  /** The hash of the key that signs. */
+  id: string
+}
 
 /**
  * The key that signs an installation's user keys: the configured one, else one derived from the platform's secret.
@@ -29,18 +37,18 @@ const keysOfInstallations = new WeakMap<Installation, { secret: PlatformSecret; 
  * @param secret the platform's secret
  */
 export function encryptionKeyOf(installation: Installation, secret: PlatformSecret): string {
-  return validKeysOf(installation, secret)[0]
+  return keysOf(installation, secret).keys[0]
 }
 
-/** The key that signs, and the one of a second secret that is accepted. */
-function validKeysOf(installation: Installation, secret: PlatformSecret): [string, ...string[]] {
+function keysOf(installation: Installation, secret: PlatformSecret): KnownKeys {
   const known = keysOfInstallations.get(installation)
-  if (known?.secret === secret) return known.keys
+  if (known?.secret === secret) return known
   const { encryptionKey } = chatConfigurationOf(installation)
   const derived = validSecrets(secret).map((each) => sharedEncryptionKey(each, installation.id))
   const keys = (encryptionKey === undefined ? derived : [encryptionKey]) as [string, ...string[]]
-  keysOfInstallations.set(installation, { secret, keys })
-  return keys
+  const own = { secret, keys, id: createHash('sha256').update(keys[0]).digest('base64url') }
+  keysOfInstallations.set(installation, own)
+  return own
 }
 
 /**
@@ -67,7 +75,7 @@ export function bindingTo(installation: Installation, secret: PlatformSecret, us
 
 /** A hash of a chat's encryption key: it differs when the key has changed, and does not disclose it. */
 export function encryptionKeyId(installation: Installation, secret: PlatformSecret): string {
-  return createHash('sha256').update(encryptionKeyOf(installation, secret)).digest('base64url')
+  return keysOf(installation, secret).id
 }
 
 interface Remembered {
@@ -88,7 +96,7 @@ const longestRemembered = 1000
  * @throws ApiError `Unauthorized`
  */
 export async function verifyUserKey(installation: Installation, secret: PlatformSecret, key: string): Promise<UserKey> {
-  const encryptionKeys = validKeysOf(installation, secret)
+  const encryptionKeys = keysOf(installation, secret).keys
   const known = verifiedKeys.get(key)
   const isKnown = known?.installationId === installation.id && encryptionKeys.includes(known.encryptionKey)
   if (isKnown && !isOver(known.verified)) return known.verified

@@ -3,8 +3,8 @@ import { encryptionKeyId } from '../../integrations/user-keys.ts'
 import type { listening } from '../../models/listening.ts'
 import type { ChatUser } from '../../rpc/caller.ts'
 import { closedObject, type Infer } from '../../schema.ts'
-import { readClock } from '../../store/conversation-log.ts'
-import { joinedConversation } from './external-ids.ts'
+import { findListener } from '../../store/listeners.ts'
+import { notParticipating } from './external-ids.ts'
 
 /** A client that sends a message and then opens a stream, without waiting for it, still receives the message. */
 const replayMilliseconds = 500
@@ -29,15 +29,16 @@ export async function listenTo(
   context: Context & { caller: ChatUser },
   { id, lastEventId }: Infer<typeof listeningInput>,
 ): Promise<Infer<typeof listening>> {
-  const { config, caller } = context
-  // Read before the participants: a participant who is removed after that check is removed after `startedAt`.
-  const startedAt = (await readClock(context.db)).getTime()
-  const conversation = await joinedConversation(context, id)
+  const { config, caller, db } = context
+  const { id: installationId } = caller.installation
+  const listener = await findListener(db, { installationId, externalConversationId: id, key: caller.key })
+  if (!listener) throw await notParticipating(context)
+  const startedAt = listener.startedAt.getTime()
   return {
-    botId: conversation.bot_id,
-    conversationId: conversation.id,
+    botId: listener.botId,
+    conversationId: listener.conversationId,
     externalId: id,
-    userId: conversation.participant_id,
+    userId: listener.userId,
     webhookId: caller.installation.webhook_id,
     encryptionKeyId: encryptionKeyId(caller.installation, config.secret),
     ...(caller.key.expiresAt !== undefined && { expiresAt: caller.key.expiresAt }),
