@@ -1,4 +1,5 @@
-import { publishHint, publishEntry, wakeWorker } from '../signals/after-commit.ts'
+import { publishHint, publishEntry, wakeWebhook, wakeWorker } from '../signals/after-commit.ts'
+import { conversationTopic } from '../signals/signals.ts'
 import type { BotContext } from '../rpc/caller.ts'
 import { ApiError } from '../errors.ts'
 import { newId } from '../ids.ts'
@@ -67,6 +68,25 @@ export async function prepareMessage(context: BotContext, given: MessageInput): 
   await assertReadable(context, conversationId, { type, payload: content.payload })
   const userId = message.userId === botId ? await findSpeaker(context, conversationId, content.payload) : message.userId
   return { direction: 'outgoing', message: { ...message, userId, deliveryId: newId('evt') } }
+}
+
+/**
+ * Lets the statement that stores a message announce it, where signals are notifications of the database. Messages of
+ * other authors than the bot, and those that end a stream, need further work before they are announced.
+ */
+export function announcedByStatement({ caller, signals }: BotContext, ready: ReadyMessage): ReadyMessage {
+  if (ready.direction === 'incoming' || !signals.areNotifications) return ready
+  const { message } = ready
+  if (message.userId !== caller.botId || message.metadata?.['streamId'] !== undefined) return ready
+  const { id, conversationId, userId, type, payload, metadata } = message
+  // The statement replaces the time.
+  const row = { id, type, payload, metadata: metadata ?? null, created_at: new Date(0) }
+  const data = { ...toMessage(row, { conversationId, userId }), isBot: true }
+  const announcement = {
+    channel: conversationTopic(conversationId),
+    signal: { type: 'message_created', data },
+  } as const
+  return { ...ready, message: { ...message, announcement } }
 }
 
 /** Separates the `metadata` from a payload, since they are stored in different columns. */
@@ -184,5 +204,6 @@ async function publishMessage(context: BotContext, row: MessageRow | StoredOutgo
   if (typeof streamId === 'string') await completeStream(context, streamId, message)
   // A repeated run finds its message stored; whether the message was announced is unknown.
   if (!('sequence' in row)) return publishHint(context, conversationId)
+  if ('is_announced' in row && row.is_announced) return wakeWebhook(context, toLogEntry(row))
   await publishEntry(context, toLogEntry(row), { type: 'message_created', data: { ...message, isBot: true } })
 }

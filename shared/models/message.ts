@@ -23,7 +23,10 @@ export interface ExternalIds {
   userId: string
 }
 
-export function toMessage(row: MessageRow, known: ExternalIds): Message {
+export function toMessage(
+  row: Pick<MessageRow, 'id' | 'type' | 'payload' | 'metadata' | 'created_at'>,
+  known: ExternalIds,
+): Message {
   return {
     id: row.id,
     createdAt: row.created_at.toISOString(),

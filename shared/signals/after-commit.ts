@@ -21,8 +21,13 @@ export type Announcement =
  * the entry is stored, and listeners find it when they next read the log.
  */
 export async function publishEntry(context: Context, entry: LogEntry, signal: ChatSignal): Promise<void> {
-  const { botId, conversationId, sequence, at, hasWebhook } = entry
+  const { conversationId, sequence, at } = entry
   await announce(context, conversationId, { sequence, at: at.getTime(), signal })
+  await wakeWebhook(context, entry)
+}
+
+/** Wakes a worker for the conversation's webhook, if there is one, after the commit of an entry. */
+export async function wakeWebhook(context: Context, { botId, conversationId, hasWebhook }: LogEntry): Promise<void> {
   if (hasWebhook) await wakeWorker(context, 'webhook', conversationId, botId)
 }
 

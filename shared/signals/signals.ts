@@ -5,13 +5,15 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { RedisConnections } from '../connectivity/redis.ts'
 import type { Database } from '../store/database.ts'
 import type { ListenConnection } from '../store/listen-connection.ts'
-import { fetchLargeSignal, notify, storeLargeSignal, type Notification } from '../store/signals.ts'
+import { fetchLargeSignal, largestNotification, notify, storeLargeSignal, type Notification } from '../store/signals.ts'
 
 /**
  * Short messages between the processes about committed changes. A signal reaches the processes that are subscribed at
  * that moment and is not stored: it announces a change, which is in the rows.
  */
 export interface Signals {
+  /** Whether signals are notifications of PostgreSQL, which the statement of a change can send itself. */
+  readonly areNotifications: boolean
   /** @throws ApiError 503 while the broker is unavailable */
   publish(topic: string, signal: object): Promise<void>
   /**
@@ -67,6 +69,7 @@ export function openSignals(dependencies: Dependencies, db: Database, log: Logge
   }
 
   return {
+    areNotifications: redis === undefined,
     publish: (topic, signal) => carry(() => transport.publish(topic, JSON.stringify(signal))),
     async subscribe(topic, listener) {
       listeners.on(topic, listener)
@@ -130,8 +133,6 @@ function overRedis({ prefix, sender, connect }: RedisConnections, deliver: Deliv
   }
 }
 
-/** PostgreSQL refuses a NOTIFY payload of 8,000 bytes; larger ones are stored in a table. */
-const largestNotification = 7900
 /** Upper bound of notifications per statement. */
 const batchSize = 100
 

@@ -14,6 +14,7 @@ import {
 import { query, type Database } from './database.ts'
 import { journalBindings, journalInsert, newestRun, type NewJournalEntry } from './journal.ts'
 import { keyBindings, keyHolder, externalConversation } from './external-ids.ts'
+import { largestNotification } from './signals.ts'
 import type { MessageRow } from '../models/tables.ts'
 import { deliveryInsert, incomingEventInsert, messageInsert, oneMessage } from './insert-rows.ts'
 
@@ -79,10 +80,12 @@ export interface NewOutgoingMessage extends NewMessage {
   userId: string
   /** The id of the delivery event, which is stored when the conversation belongs to an installed integration. */
   deliveryId: string
+  /** The signal to the conversation's listeners, without the position, if the statement may send it. */
+  announcement?: { channel: string; signal: ChatSignal }
 }
 
-/** A bot's stored message, and whether a delivery event was stored. */
-export type StoredOutgoingMessage = StoredMessage & { has_delivery: boolean }
+/** A bot's stored message, whether a delivery event was stored, and whether the statement has announced the message. */
+export type StoredOutgoingMessage = StoredMessage & { has_delivery: boolean; is_announced?: boolean }
 
 /** The mailbox of a conversation's delivery events, apart from the events that the bot handles. */
 export function deliveryMailbox(conversationId: string): string {
@@ -90,6 +93,24 @@ export function deliveryMailbox(conversationId: string): string {
 }
 
 const said = { message: messageInsert(oneMessage, `'outgoing'`), delivery: deliveryInsert(oneMessage) }
+
+/**
+ * SQL that announces the message, as `publishEntry` does, in the form of `Announcement`: the notification leaves with the
+ * commit, and costs no further round trip. Only for single messages, because commits that notify wait for each other.
+ */
+const notification = `
+  announced as (
+    select pg_notify(:channel, text) from (
+      select jsonb_build_object(
+        'sequence', sequence, 'at', (extract(epoch from clock) * 1000)::bigint,
+        'signal', jsonb_set(
+          :signal, '{data,createdAt}', to_jsonb(to_char(clock at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+        )
+      )::text as text
+      from conversation
+    ) announcement
+    where octet_length(text) <= ${largestNotification} and not exists (select from delivery)
+  )`
 
 /**
  * Stores a bot's message with the run's journal entry and the delivery event, in one statement. Undefined when the bot
@@ -102,6 +123,7 @@ export async function insertOutgoingMessage(
   message: NewOutgoingMessage,
   effect?: NewJournalEntry,
 ): Promise<StoredOutgoingMessage | undefined> {
+  const { announcement } = message
   const [row] = await query<StoredOutgoingMessage>(
     db,
     `with conversation as (
@@ -112,8 +134,10 @@ export async function insertOutgoingMessage(
        ${said.message}
      ), delivery as (
        ${said.delivery}
-     )
-     select message.*, ${entryColumns}, exists (select from delivery) as has_delivery from message, conversation`,
+     )${announcement ? `, ${notification}` : ''}
+     select message.*, ${entryColumns}, exists (select from delivery) as has_delivery,
+       ${announcement ? 'exists (select from announced)' : 'false'} as is_announced
+     from message, conversation`,
     {
       ...messageBindings(message),
       conversationId: message.conversationId,
@@ -121,6 +145,7 @@ export async function insertOutgoingMessage(
       deliveryId: message.deliveryId,
       deliveryMailbox: deliveryMailbox(message.conversationId),
       ...(effect && journalBindings(effect)),
+      ...(announcement && { channel: announcement.channel, signal: JSON.stringify(announcement.signal) }),
     },
   )
   return row

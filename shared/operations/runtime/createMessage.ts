@@ -1,5 +1,11 @@
 import { closedObject } from '../../schema.ts'
-import { admitMessage, announceMessage, noSuchConversation, prepareMessage } from '../../messaging/create-message.ts'
+import {
+  admitMessage,
+  announcedByStatement,
+  announceMessage,
+  noSuchConversation,
+  prepareMessage,
+} from '../../messaging/create-message.ts'
 import { onceStored } from '../../rpc/journal.ts'
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
 import { tagsInput } from '../../models/tags.ts'
@@ -41,7 +47,7 @@ export const createMessage = operation({
     if (schedule) return { message: await scheduleMessage(context, input, ready, schedule) }
     const row = await onceStored<MessageRow>(context, input, {
       id: ready.message.id,
-      insert: (effect) => admitMessage(context, ready, effect),
+      insert: (effect) => admitMessage(context, announcedByStatement(context, ready), effect),
       find: (id) => findMessage(context.db, context.caller.botId, id),
     })
     if (!row) throw noSuchConversation(given.conversationId)

@@ -2,6 +2,9 @@ import { Duplex, duplexPair } from 'node:stream'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openChannel } from '#sandbox/protocol/channel.ts'
 import { newId } from '#shared/ids.ts'
+import { createMessage } from '#shared/operations/runtime/createMessage.ts'
+import { conversationTopic } from '#shared/signals/signals.ts'
+import { readLog } from '#shared/store/conversation-log.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { openQueueBackend } from '#shared/queue/queue-backend.ts'
 import { openRedis } from '#shared/connectivity/redis.ts'
@@ -69,6 +72,34 @@ test('signals that are published while one is under way go out in one statement'
     await expect.poll(() => heard).toEqual(signals)
     const notifying = statements.mock.calls.filter(([statement]) => JSON.stringify(statement).includes('pg_notify'))
     expect(notifying).toHaveLength(2)
+  } finally {
+    statements.mockRestore()
+    unsubscribe()
+  }
+})
+
+test('the statement that stores a lone message of a bot announces it as the listeners would read it', async () => {
+  const { context } = platform
+  const bot = await platform.createBot()
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationId = await chatUser.createConversation()
+  const heard: object[] = []
+  const unsubscribe = await context.signals.subscribe(conversationTopic(conversationId), (signal) => heard.push(signal))
+  const statements = vi.spyOn(Client.prototype, 'query')
+  try {
+    const caller = { kind: 'bot', botId: bot.id } as const
+    const say = async (payload: object) => {
+      await createMessage.call({ ...context, caller }, { conversationId, type: 'text', payload })
+    }
+    await say({ text: 'né "$1" :id', metadata: { a: 1 } })
+    await expect.poll(() => heard).toHaveLength(1)
+    expect(statements.mock.calls).toHaveLength(1)
+    const entries = await readLog(context.db, { botId: bot.id, conversationId }, new Date(0), new Date(8e15))
+    expect(heard).toEqual([{ sequence: 1, at: entries.entries[0]!.at.getTime(), signal: entries.entries[0]!.signal }])
+
+    await say({ text: 'x'.repeat(9000) })
+    await expect.poll(() => heard).toHaveLength(2)
+    expect(heard[1]).toMatchObject({ sequence: 2, signal: { data: { payload: { text: 'x'.repeat(9000) } } } })
   } finally {
     statements.mockRestore()
     unsubscribe()
