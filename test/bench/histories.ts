@@ -183,7 +183,7 @@ async function fill(databaseUrl: string, long: Chat, many: Chat): Promise<string
     const id = (prefix: string, name: string) => `'${prefix}_0' || upper(lpad(to_hex(${name}), 25, '0'))`
     await client.query(
       `insert into users (id, bot_id, installation_id, tags, created_at, updated_at)
-       select ${id('user', 'n')}, bot_id, installation_id, jsonb_build_object('number', n::text), ${at('n')}, ${at('n')}
+       select ${id('user', 'n')}, bot_id, installation_id, case when n % 10 = 7 then jsonb_build_object('number', n::text) else '{}' end, ${at('n')}, ${at('n')}
        from generate_series(1, ${users}) n, conversations where id = $1`,
       [long.conversationId],
     )
