@@ -4,8 +4,9 @@ import type { Dependencies } from '../connectivity/dependencies.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { RedisConnections } from '../connectivity/redis.ts'
 import type { Database } from '../store/database.ts'
+import { largestNotification } from '../store/sql.ts'
 import type { ListenConnection } from '../store/listen-connection.ts'
-import { fetchLargeSignal, largestNotification, notify, storeLargeSignal, type Notification } from '../store/signals.ts'
+import { fetchLargeSignal, notify, storeLargeSignal, type Notification } from '../store/signals.ts'
 
 /**
  * Short messages between the processes about committed changes. A signal reaches the processes that are subscribed at

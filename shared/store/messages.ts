@@ -14,7 +14,7 @@ import {
 import { query, type Database } from './database.ts'
 import { journalBindings, journalInsert, newestRun, type NewJournalEntry } from './journal.ts'
 import { keyBindings, keyHolder, externalConversation } from './external-ids.ts'
-import { largestNotification } from './signals.ts'
+import { largestNotification } from './sql.ts'
 import type { MessageRow } from '../models/tables.ts'
 import { deliveryInsert, incomingEventInsert, messageInsert, oneMessage } from './insert-rows.ts'
 

@@ -1,8 +1,5 @@
 import { query, type Database } from './database.ts'
 
-/** PostgreSQL refuses a NOTIFY payload of 8,000 bytes; larger ones are stored in a table. */
-export const largestNotification = 7900
-
 /** A notification of a channel: the payload is under 8,000 bytes. */
 export interface Notification {
   channel: string

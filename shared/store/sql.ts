@@ -49,3 +49,6 @@ export async function run<Row>(db: Database, { text, bindings }: Sql): Promise<R
   const { rows } = await db.raw<{ rows: Row[] }>(text, bindings)
   return rows
 }
+
+/** PostgreSQL refuses a NOTIFY payload of 8,000 bytes; larger ones are stored in a table. */
+export const largestNotification = 7900

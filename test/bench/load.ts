@@ -16,7 +16,7 @@ answerQuestions(async (question: LoadQuestion): Promise<LoadAnswer> => {
   if ('measure' in question) return { measured: await measure(question.measure) }
   const { chatUrl, chats, repliesIn } = question.open
   const open = repliesIn === 'stream' ? openConversation : openRequests
-  conversations = await Promise.all(chats.map((chat) => open(chatUrl, chat)))
+  conversations = await Promise.all(chats.map(async (chat) => open(chatUrl, chat)))
   return { opened: true }
 })
 
