@@ -49,7 +49,7 @@ async function upload(headers: Headers, content: string): Promise<string> {
   const { body } = await platform.ask('PUT', '/v1/files', { key: 'a.txt', size: 0, index: true }, headers)
   await fetch(body.file.uploadUrl, { method: 'PUT', body: content })
   const { id } = body.file
-  await expect.poll(async () => (await fileOf(id, headers)).status, { timeout: 30_000 }).toBe('indexing_completed')
+  await expect.poll(async () => (await fileOf(id, headers)).status, { timeout: 60_000 }).toBe('indexing_completed')
   return id
 }
 
@@ -82,7 +82,7 @@ const spentOf = async ({ botId, member }: { botId: string; member: Headers }) =>
 
 test(
   'vectors of a provider of language models use its key, and count in usage and budgets',
-  { timeout: 90_000 },
+  { timeout: 120_000 },
   async () => {
     const bot = await newBot()
     await embedded(await upload(bot.headers, 'Automobiles must be parked behind the building.'))
@@ -103,7 +103,7 @@ test(
 
 test(
   'a budget that is used up leaves searches by words and sends nothing; with a new budget the file gets its vectors',
-  { timeout: 90_000 },
+  { timeout: 120_000 },
   async () => {
     const bot = await newBot()
     await setBudget({ dayTokens: 0 }, bot)
@@ -129,7 +129,7 @@ test(
 
 test(
   'a workspace’s own key pays for its vectors, and its refusal is named at the file and delays no other workspace',
-  { timeout: 90_000 },
+  { timeout: 120_000 },
   async () => {
     const [bot, other] = [await newBot(), await newBot()]
     const setKey = (key: string) => platform.ask('PUT', '/v1/admin/models/keys/openai', { key }, bot.member)
