@@ -46,7 +46,7 @@ export const nodeModules = {
   async_hooks: {
     kind: 'partial',
     script: 'common',
-    note: '`AsyncResource`; the store of `AsyncLocalStorage` lasts until the first `await`',
+    note: '`AsyncResource`; the store of `AsyncLocalStorage` is that of the event, and of its latest branch',
   },
   buffer: { kind: 'real', script: 'common', from: 'buffer', note: '' },
   child_process: { kind: 'shape', script: 'shapes', note: noProcesses },

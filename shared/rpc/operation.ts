@@ -6,7 +6,7 @@ import { JsonList } from '../json/json-list.ts'
 import { listCheck, type LargeList } from './large-list.ts'
 import { newlineDelimited, type LineFormat } from '../json/line-format.ts'
 import type { LineStream } from './line-stream.ts'
-import { nestQuery } from './query.ts'
+import { nestQuery, withoutEmptyTimes } from './query.ts'
 import { isRecord } from '../models/payload.ts'
 import { compile, describeErrors, type Infer } from '../schema.ts'
 
@@ -186,7 +186,7 @@ export function operation<A extends Access, const I extends object, const O exte
     isClosed,
     headers,
     queryFields,
-    readQuery,
+    readQuery: (flat) => withoutEmptyTimes(declaration.input, readQuery(flat)),
     isAudited: isKept,
     takesBody,
     call(context, input) {

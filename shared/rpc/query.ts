@@ -1,3 +1,5 @@
+import { isRecord } from '../models/payload.ts'
+
 const ofObject = /^([^.[]*)(?:\.(.*)|\[(.*)\])$/s
 
 /**
@@ -19,4 +21,18 @@ export function nestQuery(flat: Record<string, unknown>): Record<string, unknown
   }
   for (const [key, fields] of objects) nested.set(key, Object.fromEntries(fields))
   return Object.fromEntries(nested)
+}
+
+/**
+ * Drops times without a value: a published runtime of agents sends `beforeDate=` where it has none.
+ *
+ * @param input the schema of the input
+ */
+export function withoutEmptyTimes(input: object, fields: Record<string, unknown>): Record<string, unknown> {
+  const { properties } = input as { properties?: Record<string, unknown> }
+  const isTime = (name: string) => {
+    const field = properties && Object.hasOwn(properties, name) ? properties[name] : undefined
+    return isRecord(field) && field['format'] === 'date-time'
+  }
+  return Object.fromEntries(Object.entries(fields).filter(([name, value]) => value !== '' || !isTime(name)))
 }

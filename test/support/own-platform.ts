@@ -12,6 +12,8 @@ export interface OwnPlatform {
   url: string
   token: string
   workspaceId: string
+  /** The example bot. */
+  botId: string
   /** Ends all its processes, and starts them again. */
   restart(): Promise<void>
 }
@@ -58,7 +60,7 @@ export async function openOwnPlatform(
   for (;;) {
     const text = await readFile(credentials, 'utf8').catch(() => '{}')
     const { token, botId, workspaceId } = JSON.parse(text) as Partial<SavedCredentials>
-    if (token && botId && workspaceId) return { url, token, workspaceId, restart }
+    if (token && botId && workspaceId) return { url, token, workspaceId, botId, restart }
     if (hasEnded) throw new Error('The platform ended before it was ready; its output says why')
     await delay(200)
   }

@@ -5,16 +5,16 @@ import path from 'path-browserify'
 import { globalsNamed } from '../../prelude/globals.ts'
 import { globalsOf, refusedGlobals } from '../../prelude/groups.ts'
 import { process } from '../aliases/process.ts'
-import { asyncHooks } from '../async-hooks.ts'
+import { createAsyncHooks } from '../async-hooks.ts'
 import { diagnosticsChannel } from '../diagnostics-channel.ts'
 import { os } from '../os.ts'
 import { complete, type Provide } from '../provide.ts'
 
-export const provide: Provide = (_platform, shapes) => {
+export const provide: Provide = (platform, shapes) => {
   const make = (name: string, module: object) => () => complete(name, module, shapes[name])
   const makePath = make('path', Object.assign(path, { toNamespacedPath: (given: string) => given }))
   return {
-    async_hooks: make('async_hooks', asyncHooks),
+    async_hooks: make('async_hooks', createAsyncHooks(platform.token)),
     buffer: () => complete('buffer', bufferModule(), shapes['buffer']),
     console: () => console,
     diagnostics_channel: make('diagnostics_channel', diagnosticsChannel),

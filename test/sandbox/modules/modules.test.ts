@@ -190,6 +190,10 @@ describe('polyfills do what Node does', () => {
         'stores of a call',
         `const { AsyncLocalStorage, AsyncResource } = require('async_hooks'); const storage = new AsyncLocalStorage(); return [storage.run(1, () => storage.getStore()), storage.getStore(), new AsyncResource('x').runInAsyncScope((a) => a + 1, null, 1)]`,
       ],
+      [
+        'stores that outlive an await, and end with their promise',
+        `const { AsyncLocalStorage } = require('async_hooks'); const storage = new AsyncLocalStorage(); const seen = []; const look = () => seen.push(storage.getStore()); await storage.run('outer', async () => { await new Promise((resolve) => setTimeout(resolve)); look(); await storage.run('inner', async () => { await undefined; look() }); look(); await storage.run('failing', async () => { await undefined; look(); throw new Error('x') }).catch(look); storage.run('short', look); look() }); look(); return seen`,
+      ],
     ],
     'sdk',
   )

@@ -1,6 +1,6 @@
 import { parse } from 'node:querystring'
 import { expect, test } from 'vitest'
-import { nestQuery } from '#shared/rpc/query.ts'
+import { nestQuery, withoutEmptyTimes } from '#shared/rpc/query.ts'
 
 test.each([
   ['pageSize=2', { pageSize: '2' }],
@@ -19,4 +19,11 @@ test.each([
 
 test('a query that is nested already stays as it is', () => {
   expect(nestQuery({ tags: { 'a.b': '1' }, pageSize: 3 })).toEqual({ tags: { 'a.b': '1' }, pageSize: 3 })
+})
+
+test('a time without a value counts as absent, and other fields keep theirs', () => {
+  const input = { properties: { beforeDate: { type: 'string', format: 'date-time' }, query: { type: 'string' } } }
+  const fields = { beforeDate: '', query: '', toString: '' }
+  expect(withoutEmptyTimes(input, fields)).toEqual({ query: '', toString: '' })
+  expect(withoutEmptyTimes(input, { beforeDate: 'x' })).toEqual({ beforeDate: 'x' })
 })
