@@ -3,6 +3,7 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { startCommand, type RunningCommand } from '../compatibility/cli/run-command.ts'
 import type { Platform } from './platform.ts'
 
 const run = promisify(execFile)
@@ -26,6 +27,8 @@ export async function findPublishedCli(): Promise<string | undefined> {
 export interface PublishedCli extends AsyncDisposable {
   /** Runs a command and returns its output. */
   run(...command: string[]): Promise<string>
+  /** Starts a command that a person ends. */
+  start(...command: string[]): RunningCommand
   /**
    * Copies one of the command line's project templates, with its dependencies, into a folder of this name; returns the
    * folder.
@@ -37,10 +40,11 @@ export interface PublishedCli extends AsyncDisposable {
 export async function openPublishedCli(bp: string, { url }: Platform): Promise<PublishedCli> {
   const home = await mkdtemp(join(tmpdir(), 'isobot-bp-'))
   const modules = dirname(dirname(bp))
+  const options = ['--botpress-home', join(home, 'settings'), '--confirm', '--verbose']
+  const environment = { ...process.env, BP_API_URL: url, NO_COLOR: '1', CI: '1' }
   return {
+    start: (...command) => startCommand(bp, [...command, ...options], { directory: home, environment }),
     async run(...command) {
-      const options = ['--botpress-home', join(home, 'settings'), '--confirm', '--verbose']
-      const environment = { ...process.env, BP_API_URL: url, NO_COLOR: '1', CI: '1' }
       const { stdout, stderr } = await run(process.execPath, [bp, ...command, ...options], {
         cwd: home,
         env: environment,

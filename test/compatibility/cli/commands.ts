@@ -13,7 +13,13 @@ const echoBot = `
     const text = 'Heard: ' + payload.text
     await client.createMessage({ conversationId, userId: ctx.botId, tags: {}, type: 'text', payload: { text } })
   })
+  bot.on.event('tick', async ({ event, logger }) => logger.info('Tick ' + event.payload.count))
   export default bot`
+
+const echoDefinition = `
+  import { BotDefinition, z } from '@botpress/sdk'
+  const recurrence = { cron: '* * * * *', payload: { count: 1 } }
+  export default new BotDefinition({ events: { tick: { schema: z.object({ count: z.number() }), recurrence } } })`
 
 const definitionWithPackages = `
   import { BotDefinition } from '@botpress/sdk'
@@ -49,6 +55,7 @@ async function createProjects({ run, folder, source, cli }: Runner): Promise<voi
     await symlink(cli.modules, join(folder, project, 'node_modules'))
   }
   await writeFile(join(folder, 'echo', 'src', 'index.ts'), echoBot)
+  await writeFile(join(folder, 'echo', 'bot.definition.ts'), echoDefinition)
   // The template's `register` and `unregister` refuse everything.
   const implementation = join(folder, 'hello', 'src', 'index.ts')
   await writeFile(implementation, (await readFile(implementation, 'utf8')).replaceAll(/^ *throw .*$/gm, ''))
@@ -69,7 +76,7 @@ async function buildProjects({ run, at }: Runner): Promise<void> {
 }
 
 /** @returns the id of the bot */
-async function deployBot({ run, attend, at, api, platform: { url } }: Runner): Promise<string> {
+async function deployBot({ run, attend, attempt, at, api, platform: { url } }: Runner): Promise<string> {
   await run('bots create', '--name', 'talker')
   const { bots } = await api.ask<'listBots'>('GET', '/v1/admin/bots')
   const botId = bots.find(({ name }) => name === 'talker')?.id ?? ''
@@ -82,6 +89,14 @@ async function deployBot({ run, attend, at, api, platform: { url } }: Runner): P
     await running.awaitOutput(/Heard: Hello/)
     running.type('exit')
     return 'the bot answers'
+  })
+  await attempt('deploy (echo), within two minutes', async () => {
+    const path = `/v1/admin/bots/${botId}/events`
+    await until('The event does not come', 90_000, async () => {
+      const { events } = await api.ask<'listBotEvents'>('GET', path)
+      return events.some(({ type, status }) => type === 'tick' && status === 'processed')
+    })
+    return 'the event of its recurrence comes'
   })
   return botId
 }
@@ -159,13 +174,19 @@ async function converse(chatUrl: string): Promise<void> {
   const client = await Client.connect({ apiUrl: chatUrl })
   const { conversation } = await client.createConversation({})
   await client.createMessage({ conversationId: conversation.id, payload: { type: 'text', text: 'Hello' } })
-  const deadline = Date.now() + 20_000
-  while (Date.now() < deadline) {
+  await until('The bot does not answer', 20_000, async () => {
     const { messages } = await client.listMessages({ conversationId: conversation.id })
-    if (messages.some(({ payload }) => payload.type === 'text' && payload.text === 'Heard: Hello')) return
+    return messages.some(({ payload }) => payload.type === 'text' && payload.text === 'Heard: Hello')
+  })
+}
+
+/** Waits for an outcome. @throws Error with the message when it has not come in time */
+async function until(message: string, milliseconds: number, hasCome: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + milliseconds
+  while (!(await hasCome())) {
+    if (Date.now() > deadline) throw new Error(message)
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
-  throw new Error('The bot does not answer')
 }
 
 async function deleteAll({ run }: Runner, botId: string): Promise<void> {

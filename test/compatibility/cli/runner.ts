@@ -33,6 +33,12 @@ export interface Runner extends Setting {
    * @param work what is done meanwhile, which makes the command end; returns a remark, and throws when the command has failed
    */
   attend(command: string, options: string[], work: (running: RunningCommand) => Promise<string>): Promise<void>
+  /**
+   * Tries what the commands before have made.
+   *
+   * @param work returns a remark, and throws when it fails
+   */
+  attempt(name: string, work: () => Promise<string>): Promise<void>
   /** The options that name a project in the folder. */
   at(project: string): string[]
 }
@@ -54,6 +60,12 @@ export function openRunner(setting: Setting, api: Connection, report: (row: Row)
     async run(command, ...options) {
       const { exitCode, output } = await start(command, options).ended
       report({ command: labelOf(command, options), exitCode, remark: exitCode === 0 ? '' : lastError(output) })
+    },
+    async attempt(command, work) {
+      await work().then(
+        (remark) => report({ command, exitCode: 0, remark }),
+        (error: Error) => report({ command, exitCode: 1, remark: lastError(error.message) }),
+      )
     },
     async attend(command, options, work) {
       const running = start(command, options)

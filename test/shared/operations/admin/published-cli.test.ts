@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort } from '../../../../cli/postgres/free-port.ts'
 import { createChatUser } from '../../../support/chat-client.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 import { findPublishedCli, openPublishedCli, remedy, type PublishedCli } from '../../../support/published-cli.ts'
@@ -13,8 +14,13 @@ beforeAll(async () => {
   platform = await openPlatform()
   if (bp === undefined) return
   cli = await openPublishedCli(bp, platform)
-  await cli.run('login', '--token', platform.token, '--workspace-id', platform.workspaceId, '--api-url', platform.url)
+  await logIn()
 }, 300_000)
+
+async function logIn(): Promise<void> {
+  await cli.run('login', '--token', platform.token, '--workspace-id', platform.workspaceId, '--api-url', platform.url)
+}
+
 afterAll(async () => {
   await cli?.[Symbol.asyncDispose]()
   await platform[Symbol.asyncDispose]()
@@ -63,6 +69,65 @@ test('the published command line deploys an integration, and again', { timeout: 
   expect(await cli.run('integrations', 'list', '--json')).toContain('acme/hello-world')
   expect(await cli.run('integrations', 'get', 'acme/hello-world@0.0.1', '--json')).toContain('helloWorld')
 })
+
+test('the published command line begins, builds, reads and serves projects', { timeout: 180_000 }, async ({ skip }) => {
+  if (bp === undefined) return skip(remedy)
+  await cli.run('init', '--type', 'bot', '--name', 'begun')
+  const project = await cli.createProject('echo-bot', 'built-bot')
+  for (const command of ['generate', 'bundle', 'build']) await cli.run(command, '--work-dir', project)
+  const integration = await createIntegration('acme/read')
+  expect(await cli.run('read', '--work-dir', integration, '--json')).toContain('"acme/read"')
+  const port = String(await freePort())
+  const serving = cli.start('serve', '--work-dir', project, '--port', port)
+  await serving.awaitOutput(/Listening on port/)
+  expect((await fetch(`http://localhost:${port}/health`)).ok).toBe(true)
+  serving.interrupt()
+  await serving.ended
+})
+
+test(
+  'a bot of the published command line answers from its author’s machine',
+  { timeout: 180_000 },
+  async ({ skip }) => {
+    if (bp === undefined) return skip(remedy)
+    const project = await cli.createProject('echo-bot', 'developed-bot')
+    const { body: tunnel } = await platform.ask('GET', '/v1/admin/tunnel')
+    const port = String(await freePort())
+    const developing = cli.start('dev', '--work-dir', project, '--tunnel-url', tunnel.url, '--port', port)
+    try {
+      const [, devId = ''] = await developing.awaitOutput(/Dev Bot deployed with id "([^"]+)"/)
+      const { body } = await platform.ask('GET', `/v1/admin/bots/${devId}`)
+      const chatUser = await createChatUser(body.bot.integrations.chat.webhookUrl)
+      const conversationId = await chatUser.createConversation()
+      await chatUser.send(conversationId, 'Hello')
+      const heard = async () => (await chatUser.messages(conversationId)).map(({ text }) => text)
+      await expect.poll(heard, { timeout: 15_000 }).toEqual(['Hello', 'You said: Hello'])
+    } finally {
+      developing.interrupt()
+      await developing.ended
+    }
+  },
+)
+
+test(
+  'the published command line lists interfaces, deletes an integration, and logs out',
+  { timeout: 120_000 },
+  async ({ skip }) => {
+    if (bp === undefined) return skip(remedy)
+    await cli.run('deploy', '--work-dir', await createIntegration('acme/deleted'))
+    const shared = { name: 'shared', version: '1.0.0', entities: {}, events: {}, actions: {}, channels: {} }
+    expect((await platform.ask('POST', '/v1/admin/interfaces', shared)).status).toBe(200)
+    expect(await cli.run('interfaces', 'list', '--json')).toContain('"shared"')
+    expect(await cli.run('interfaces', 'get', 'shared@1.0.0', '--json')).toContain('"shared"')
+    await cli.run('interfaces', 'delete', 'shared@1.0.0')
+    expect(await cli.run('interfaces', 'list', '--json')).toBe('[]\n')
+    await cli.run('integrations', 'delete', 'acme/deleted@0.0.1')
+    expect(await cli.run('integrations', 'list', '--json')).not.toContain('acme/deleted')
+    await cli.run('logout')
+    await expect(cli.run('bots', 'list', '--json')).rejects.toThrow(/login|logged in/i)
+    await logIn()
+  },
+)
 
 const greeting = `
   import { z } from '@botpress/sdk'
