@@ -1,5 +1,6 @@
 import type { Sandbox } from '#sandbox/protocol/contract.ts'
 import type { Context } from '#shared/context.ts'
+import type { Turns } from './execution/agent-runtime.ts'
 import type { Bundles } from './execution/bundles.ts'
 import type { Mailboxes } from './execution/mailboxes.ts'
 import type { SourceMaps } from './execution/source-maps.ts'
@@ -14,6 +15,8 @@ export interface WorkerContext extends Context {
   sourceMaps: SourceMaps
   mailboxes: Mailboxes
   activity: Activity
+  /** The turns of the events of agents, by bundle. */
+  agentTurns: Turns
   outbound: Outbound
   openFetch: OpenFetch
   /** Aborted when the worker's shutdown interrupts the runs in flight. */

@@ -13,6 +13,7 @@ import { startScheduler } from './periodic/scheduler.ts'
 import { exposeWorkerMetrics, watchOf } from './metrics/metrics.ts'
 import { FairSlots, inboxOf, indexingOf, inspectionsOf, isBot, scriptsOf, tableJobsOf } from './slots/fair-slots.ts'
 import { prepareFetch } from './outbound/fetch.ts'
+import { Turns } from './execution/agent-runtime.ts'
 import { openMailboxes } from './execution/mailboxes.ts'
 import { openOutbound } from './outbound/open-outbound.ts'
 import type { Resolve } from './outbound/resolver.ts'
@@ -80,6 +81,7 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
     bundles: openBundles(context),
     sourceMaps: openSourceMaps(sandbox.compiler),
     mailboxes: openMailboxes(context.db),
+    agentTurns: new Turns(),
     activity: parts.adopt(openActivity(context), (open) => open.close()),
     outbound,
     openFetch: prepareFetch({ ...context, outbound }),

@@ -4,6 +4,7 @@ import { platformUrl, type Bundle, type JsonObject } from '#sandbox/protocol/con
 import type { Context } from '#shared/context.ts'
 import { summarizeFlows, type FlowSummary } from '#shared/flows/flow-summary.ts'
 import { readSecrets } from '#shared/store/named-secrets.ts'
+import { agentEnvironment, isAgent } from './agent-runtime.ts'
 import { findVersion, type RunnableVersionRow } from '#shared/store/bots.ts'
 import {
   findBotConfiguration,
@@ -20,6 +21,8 @@ interface Runnable {
   sourceMap: string
   /** The address of code under development, which runs there. */
   url?: string
+  /** Whether it is an agent of the published runtime, which has one event at a time. */
+  isAgent?: boolean
 }
 
 /** A version of a bot. */
@@ -84,14 +87,15 @@ export function openBundles({ db, config }: Pick<Context, 'db' | 'config'>): Bun
       const version = versions.get(versionId) ?? toLoaded(await findVersion(db, botId, versionId))
       if (!version) return undefined
       versions.set(versionId, version)
-      const { kind, script, source_map: sourceMap, hooks, actions, retry, flows } = version
+      const { kind, script, source_map: sourceMap, hooks, actions, retry, flows, isAgent } = version
       const declared = { hooks, actions, retry, flows, versionId }
       const variables = await readVariables(botId, secrets)
-      const environment = kind === 'sdk' ? { ...sdkEnvironment, ...variables } : variables
+      const environment =
+        kind === 'sdk' ? { ...sdkEnvironment, ...(isAgent && agentEnvironment), ...variables } : variables
       const id = `${versionId}/${hash(environment)}`
       const bundle = { id, botId, codeId: versionId, kind, code: script, environment }
       const configuration = kind === 'sdk' ? await findBotConfiguration(db, botId) : {}
-      return configuration && { bundle, sourceMap, ...declared, configuration: configuration as JsonObject }
+      return configuration && { bundle, sourceMap, isAgent, ...declared, configuration: configuration as JsonObject }
     },
 
     async ofDevelopedBot(botId, url) {
@@ -139,12 +143,16 @@ export function openBundles({ db, config }: Pick<Context, 'db' | 'config'>): Bun
 const sdkEnvironment = { BP_API_URL: platformUrl, BP_TOKEN: platformToken, BP_LOG_FORMAT: 'json' }
 
 /** A version with a summary in the place of its flows, which only its script needs whole. */
-type Loaded = Omit<RunnableVersionRow, 'flows'> & { flows: FlowSummary | undefined }
+type Loaded = Omit<RunnableVersionRow, 'flows'> & { flows: FlowSummary | undefined; isAgent: boolean }
 
 function toLoaded(row: RunnableVersionRow | undefined): Loaded | undefined {
   if (row === undefined) return undefined
-  const { flows, renamed_nodes: renamed } = row
-  return { ...row, flows: flows === null ? undefined : { ...summarizeFlows(flows), ...(renamed && { renamed }) } }
+  const { flows, renamed_nodes: renamed, kind, script } = row
+  return {
+    ...row,
+    isAgent: kind === 'sdk' && isAgent(script),
+    flows: flows === null ? undefined : { ...summarizeFlows(flows), ...(renamed && { renamed }) },
+  }
 }
 
 type Scripted = Pick<RunnableVersionRow, 'script' | 'source_map'>
@@ -156,11 +164,16 @@ function size({ script, source_map: map }: Scripted): number {
 /** The environment in which an upload is inspected: that of its runs. */
 export function inspectionEnvironment(
   config: Context['config'],
-  kind: CodeKind,
+  { kind, script }: { kind: CodeKind; script: string },
   secrets: Record<string, string>,
 ): Record<string, string> {
   if (kind !== 'sdk') return toVariables(secrets)
-  return { ...sdkEnvironment, BP_WEBHOOK_URL: config.http.baseUrl, ...toVariables(secrets) }
+  return {
+    ...sdkEnvironment,
+    ...(isAgent(script) && agentEnvironment),
+    BP_WEBHOOK_URL: config.http.baseUrl,
+    ...toVariables(secrets),
+  }
 }
 
 /** Code that the platform does not have: its author's machine runs it, with the environment there. */

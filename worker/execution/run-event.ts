@@ -10,6 +10,7 @@ import { NotDeliverable, NotRunnable, type Call } from '../calls/call.ts'
 import { integrationCall } from '../calls/integration-calls.ts'
 import { openEventLog, type WrittenLine } from './event-log.ts'
 import { describeFailure, toFailure, type Failure } from './failures.ts'
+import { agentLimits } from './agent-runtime.ts'
 import { limitsOf } from './limits.ts'
 import { runCall, type Handling } from './run-call.ts'
 import { refuseDisabled } from './code-suspensions.ts'
@@ -47,7 +48,9 @@ export async function runEvent(worker: WorkerContext, event: ClaimedEvent, recor
     return withoutRun(error)
   }
   if (!call) return { status: 'ignored', logs: [] }
-  const limits = limitsOf(worker.config.sandbox, event.limits)
+  const { isAgent = false, bundle } = call.code
+  const endTurn = isAgent ? await worker.agentTurns.take(bundle.id) : undefined
+  const limits = limitsOf(worker.config.sandbox, event.limits, isAgent ? agentLimits : {})
   const deadline = Date.now() + limits.wallMilliseconds
   const log = openEventLog(limits)
   const handling: Handling = {
@@ -63,6 +66,7 @@ export async function runEvent(worker: WorkerContext, event: ClaimedEvent, recor
   try {
     return await toHandled(worker, call, await runCall(worker, handling, call), log.lines)
   } finally {
+    endTurn?.()
     await abortStreams(worker, handling.openStreams)
   }
 }

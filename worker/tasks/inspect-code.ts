@@ -25,6 +25,7 @@ import type { Inspection, RunError } from '#sandbox/protocol/contract.ts'
 import { secretRedactor } from '#sandbox/protocol/redact-secrets.ts'
 import { readSecrets } from '#shared/store/named-secrets.ts'
 import { inspectionEnvironment } from '../execution/bundles.ts'
+import { agentLimits, isAgent } from '../execution/agent-runtime.ts'
 import { limitsOf } from '../execution/limits.ts'
 import type { WorkerContext } from '../context.ts'
 
@@ -166,9 +167,16 @@ async function evaluate(
   kind: CodeKind,
   { code }: Script,
 ): Promise<Exclude<Inspection, { status: 'interrupted' }>> {
-  const environment = inspectionEnvironment(config, kind, await readSecrets(config.secret, { id, secrets }))
+  const environment = inspectionEnvironment(
+    config,
+    { kind, script: code },
+    await readSecrets(config.secret, { id, secrets }),
+  )
   const bundle = { id: `${id}/${kind}`, botId, kind, code, environment }
-  const inspection = await sandbox.inspect(bundle, limitsOf(config.sandbox, limits))
+  const inspection = await sandbox.inspect(
+    bundle,
+    limitsOf(config.sandbox, limits, kind === 'sdk' && isAgent(code) ? agentLimits : {}),
+  )
   if (inspection.status === 'accepted') return inspection
   if (inspection.status === 'refused') return { ...inspection, error: withoutSecrets(inspection.error, environment) }
   throw new InterruptedError(`The inspection was interrupted: ${inspection.reason}`)
