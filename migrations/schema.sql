@@ -289,6 +289,8 @@ CREATE INDEX conversations_by_owner ON public.conversations USING btree (owner_i
 
 CREATE INDEX conversations_by_tags ON public.conversations USING gin (tags jsonb_path_ops) WHERE (tags <> '{}'::jsonb);
 
+CREATE INDEX conversations_by_update ON public.conversations USING btree (bot_id, updated_at DESC, id DESC);
+
 CREATE TRIGGER refuse_external_id BEFORE INSERT ON public.conversations FOR EACH ROW WHEN ((new.foreign_id ~ '^(user|bot|conv|msg|evt)_[0-7][0-9A-HJKMNP-TV-Z]{25}$'::text)) EXECUTE FUNCTION refuse_external_id();
 
 create table data_findings (
@@ -1265,6 +1267,8 @@ CREATE TRIGGER refuse_external_id BEFORE INSERT ON public.users FOR EACH ROW WHE
 CREATE INDEX users_by_bot ON public.users USING btree (bot_id, created_at DESC, id DESC);
 
 CREATE INDEX users_by_tags ON public.users USING gin (tags jsonb_path_ops) WHERE (tags <> '{}'::jsonb);
+
+CREATE INDEX users_by_update ON public.users USING btree (bot_id, updated_at DESC, id DESC);
 
 create table webhook_bodies (
   event_id text not null,
