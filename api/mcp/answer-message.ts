@@ -38,7 +38,10 @@ export async function answerMessage(context: BotContext, request: ExpressRequest
   )
   server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: input = {} } }) => {
     const tool = (await findTools(context)).find((each) => each.name === name)
-    if (!tool) throw new McpError(ErrorCode.InvalidParams, `The bot has no action '${name.slice(0, 200)}'`)
+    if (!tool) {
+      context.metrics.mcpToolCalls.inc({ outcome: 'refused' })
+      throw new McpError(ErrorCode.InvalidParams, `The bot has no action '${name.slice(0, 200)}'`)
+    }
     return callTool(context, tool, input)
   })
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
@@ -72,15 +75,19 @@ function headersOf(request: ExpressRequest): Record<string, string> {
 /** Calls an action as any program does. Its failures are results, which a model reads and may act upon. */
 async function callTool(context: BotContext, tool: Tool, input: Record<string, unknown>): Promise<CallToolResult> {
   const { name, inputSchema } = tool
+  const { caller, metrics } = context
   const checked = new UntrustedSchema(inputSchema, `the input of '${name}'`).validate(input)
-  if ('problem' in checked) return failed(`The input does not fit the action: ${checked.problem}`)
-  const { caller } = context
+  if ('problem' in checked) {
+    metrics.mcpToolCalls.inc({ outcome: 'refused' })
+    return failed(`The input does not fit the action: ${checked.problem}`)
+  }
   const { status, body } = await dispatch(context, {
     method: 'POST',
     path: '/v1/chat/actions',
     identify: () => caller,
     body: async () => ({ type: name, input }),
   })
+  metrics.mcpToolCalls.inc({ outcome: status < 400 ? 'completed' : 'failed' })
   if (status >= 400) return failed((body as { message: string }).message)
   const { output } = body as { output: Record<string, unknown> }
   return { content: [{ type: 'text', text: JSON.stringify(output) }], structuredContent: output }

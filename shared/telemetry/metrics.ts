@@ -52,6 +52,11 @@ export interface Metrics {
   modelCost: Counter<'provider'>
   /** Calls that a budget refused: that of the bot or that of the workspace. */
   modelBudgetRefusals: Counter<'budget'>
+  /**
+   * Calls of tools by clients of the Model Context Protocol: `completed`, `failed` (the action) or `refused` (its name or its
+   * input).
+   */
+  mcpToolCalls: Counter<'outcome'>
   /** Sign-ins with the OpenID provider that came back from its pages: `signed-in`, or the reason why there is no session. */
   signIns: Counter<'outcome'>
   /** Rows that the retention of bots has deleted: messages, events, conversations and users. */
@@ -150,6 +155,9 @@ export function openMetrics(isRead: boolean): Metrics {
     modelCost: counter('model_cost_dollars_total', 'Estimated cost of language models in US dollars', ['provider']),
     modelBudgetRefusals: counter('model_budget_refusals_total', 'Calls of language models that a budget refused', [
       'budget',
+    ]),
+    mcpToolCalls: counter('mcp_tool_calls_total', 'Calls of tools by clients of the Model Context Protocol', [
+      'outcome',
     ]),
     signIns: counter('sign_ins_total', 'Sign-ins with the OpenID provider, by outcome', ['outcome']),
     retentionDeletes: counter('retention_deleted_rows_total', 'Rows that the retention of bots has deleted, by kind', [

@@ -124,13 +124,21 @@ describe('the official client', () => {
     expect(event).toMatchObject({ type: 'action_triggered', status: 'processed' })
   })
 
-  test('reads the failure of an action, and an input that does not fit, as results', async () => {
+  test('reads the failure of an action, and an input that does not fit, as results; each call is counted', async () => {
+    const counted = async () => {
+      const { values } = await platform.context.metrics.mcpToolCalls.get()
+      return Object.fromEntries(values.map(({ labels, value }) => [labels.outcome, value]))
+    }
+    const before = await counted()
     await using connected = await connect(botId, platform.token)
     const failed = await connected.client.callTool({ name: 'fail', arguments: {} })
     expect(failed).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('the shop is closed') }] })
     const unfit = await connected.client.callTool({ name: 'add', arguments: { a: 'two', b: 3 } })
     expect(unfit).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/input.*number/) }] })
     await expect(connected.client.callTool({ name: 'gone', arguments: {} })).rejects.toThrow("no action 'gone'")
+    await connected.client.callTool({ name: 'plain', arguments: {} })
+    const { completed = 0, failed: failures = 0, refused = 0 } = before
+    expect(await counted()).toEqual({ completed: completed + 1, failed: failures + 1, refused: refused + 2 })
   })
 
   test('gets actions of a bundle of the public SDK from its definition, page by page', async () => {
