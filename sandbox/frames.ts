@@ -59,6 +59,8 @@ export const frames = {
   ),
   /** The process needs the code of a bundle. */
   code: ofProcess({ bundle: 'string' }, (process, { bundle }) => process.sendCode(bundle)),
+  /** The process has kept the code of a bundle, and needs its environment. */
+  environment: ofProcess({ bundle: 'string' }, (process, { bundle }) => process.sendEnvironment(bundle)),
   /**
    * A thread cannot be stopped: only the end of the process frees it. It runs code of this bundle, in a turn that took
    * `turn` milliseconds until the request to stop; the process has waited `waited` milliseconds since.

@@ -30,7 +30,7 @@ export interface RunTree {
   readonly deadline: NodeJS.Timeout
 }
 
-/** A turn owner for the platform's own short work in an isolate, on behalf of no run. */
-export function housekeeping(): TurnOwner {
-  return { id: '', cpu: { limit: 500, used: 0 }, endedAt: undefined, exceeded() {}, threw() {} }
+/** A turn owner for the platform's own work in an isolate. A crash meanwhile is attributed to the run with this id. */
+export function housekeeping(id = ''): TurnOwner {
+  return { id, cpu: { limit: 500, used: 0 }, endedAt: undefined, exceeded() {}, threw() {} }
 }

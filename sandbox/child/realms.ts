@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { KernelSettings } from '../isolate/kernel.ts'
-import type { BundleSource } from '../protocol/protocol.ts'
 import { secretRedactor } from '../protocol/redact-secrets.ts'
+import type { BundleProgram } from './bundle-program.ts'
 import type { CachedScript } from './cached-script.ts'
 import type { Context, Isolate, Ivm, Reference, Script } from './isolated-vm.ts'
 import { Realm } from './realm.ts'
@@ -15,11 +15,10 @@ export interface RealmsOptions {
   posted(realm: Realm, kind: string, run: string, first: string, second: string | ArrayBuffer): void
 }
 
-/** The parts of each realm of an isolate. */
-interface Bundle extends Omit<BundleSource, 'code'> {
-  preludes: CachedScript[]
-  /** Kept while further realms may have to evaluate it. */
-  code: string
+/** The contents of each realm of an isolate. */
+export interface LoadedBundle {
+  program: BundleProgram
+  environment: Record<string, string>
 }
 
 /** Allocation units outside of the heap after which the next run gets a new isolate. */
@@ -29,7 +28,6 @@ const unitsUntilExhausted = 10
 const seedBytes = 32
 
 const asReference = { result: { reference: true } } as const
-const bundleFile = { filename: 'bot.js', lineOffset: -1 }
 
 /**
  * The realms of one isolate: one that all its runs share or, where the bundle exports `isolation = 'event'`, one for
@@ -51,7 +49,7 @@ export class Realms {
   readonly #scripts = new Map<CachedScript, Script>()
   /** A context with the kernel, for the first realm. */
   #blank: { context: Context; open: Reference<OpenKernel> } | undefined
-  #bundle: Bundle | undefined
+  #bundle: LoadedBundle | undefined
   #bundleScript: Script | undefined
   /** The first realm, until a run gets it as its own. */
   #first: Realm | undefined
@@ -67,22 +65,36 @@ export class Realms {
     this.#blank = { context, open: options.scripts.kernel.runNow(isolate, context) }
   }
 
+  /** The program of the bundle, from its load until it is released. */
+  get program(): BundleProgram | undefined {
+    return this.#bundle?.program
+  }
+
   /** Makes the first realm; for use inside a turn. Throws when the bundle does not compile. */
-  async load(source: BundleSource): Promise<void> {
+  async load(bundle: LoadedBundle): Promise<void> {
     const { context, open } = this.#blank!
     this.#blank = undefined
-    this.redact = secretRedactor(source.environment)
-    const bundle = { ...source, preludes: this.#options.scripts.for(source) }
-    const installs = bundle.preludes.map((script) => script.runNow(this.#isolate, context))
+    this.redact = secretRedactor(bundle.environment)
+    const installs = bundle.program.preludes.map((script) => script.runNow(this.#isolate, context))
     const realm = new Realm(this.#turns, context)
     realm.entrance = open.applySync(undefined, this.#given(realm, bundle, installs), asReference)
     for (const reference of [open, ...installs]) reference.release()
-    await context.eval(toScript(bundle.code), bundleFile)
+    await bundle.program.evaluate(this.#isolate, context)
     this.#first = realm
-    if (this.isIsolated) this.#bundle = bundle
+    this.#bundle = bundle
     const waiting = this.#waiting ?? []
     this.#waiting = undefined
     for (const callback of waiting) callback()
+  }
+
+  /** Forgets the program, unless later realms evaluate it, so that its text can be freed. */
+  releaseProgram(): void {
+    if (!this.isIsolated) this.#bundle = undefined
+  }
+
+  /** Takes V8's code cache of the bundle; for use inside a turn. */
+  async takeCodeCache(): Promise<void> {
+    await this.program?.takeCodeCache(this.#isolate)
   }
 
   /** Calls back when the bundle is loaded, at once if it is already, and never if loading fails. */
@@ -103,17 +115,16 @@ export class Realms {
     return first ?? this.#openAnother(this.#bundle!)
   }
 
-  async #openAnother(bundle: Bundle): Promise<Realm> {
+  async #openAnother(bundle: LoadedBundle): Promise<Realm> {
     const context = await this.#isolate.createContext()
     const realm = new Realm(this.#turns, context)
     try {
       const open = await this.#run(this.#options.scripts.kernel, context)
       const installs: Reference<Function>[] = []
-      for (const prelude of bundle.preludes) installs.push(await this.#run(prelude, context))
+      for (const prelude of bundle.program.preludes) installs.push(await this.#run(prelude, context))
       realm.entrance = await open.apply(undefined, this.#given(realm, bundle, installs), asReference)
       for (const reference of [open, ...installs]) reference.release()
-      this.#bundleScript ??= await this.#isolate.compileScript(toScript(bundle.code), bundleFile)
-      bundle.code = ''
+      this.#bundleScript ??= await bundle.program.compile(this.#isolate)
       await this.#bundleScript.run(context)
       return realm
     } catch (error) {
@@ -137,10 +148,10 @@ export class Realms {
   }
 
   /** The arguments with which the kernel is opened. */
-  #given(realm: Realm, { kind, environment }: Bundle, installs: Reference<Function>[]) {
+  #given(realm: Realm, { program, environment }: LoadedBundle, installs: Reference<Function>[]) {
     const { ivm, scripts, posted } = this.#options
     const seed = randomBytes(seedBytes).toString('hex')
-    const settings: KernelSettings = { operations: scripts.operations, kind, environment, seed }
+    const settings: KernelSettings = { operations: scripts.operations, kind: program.kind, environment, seed }
     const post = new ivm.Callback(
       (what: unknown, run: unknown, first: unknown, second: unknown) => {
         if (this.#turns.dead) return
@@ -158,15 +169,4 @@ export class Realms {
 /** Arguments are copies, so bytes are a buffer of this process. */
 function isBytes(value: unknown): value is ArrayBuffer {
   return value instanceof ArrayBuffer
-}
-
-/**
- * Wraps the bundle as an argument of the kernel's `defineBundle`. The script ends with a number, because its completion
- * value is copied to this process, however large it is.
- *
- * The parentheses around the function make V8 compile it at once. Without them, V8 parses it twice, because it expects no
- * call at first: a bundle of 500 KB then takes 38 ms to load instead of 26.
- */
-function toScript(code: string): string {
-  return `defineBundle((function (module, exports, require) {\n${code}\n}));0`
 }

@@ -1,13 +1,18 @@
 import type { Limits } from '../protocol/contract.ts'
 import { postedFrame, type FromProcess } from '../frames.ts'
-import type { BundleSource, ToProcess } from '../protocol/protocol.ts'
+import type { ToProcess } from '../protocol/protocol.ts'
 import { BotIsolate } from './bot-isolate.ts'
+import { BundleProgram } from './bundle-program.ts'
 import { readFailure } from './failures.ts'
 import type { Ivm } from './isolated-vm.ts'
+import { KeptPrograms } from './kept-programs.ts'
+import { housekeeping, type ProcessRun } from './process-run.ts'
 import type { Realm } from './realm.ts'
+import type { LoadedBundle } from './realms.ts'
 import { Runs } from './runs.ts'
 import type { Scripts } from './scripts.ts'
 import { PrewarmedIsolate } from './prewarmed-isolate.ts'
+import type { Turn } from './turn.ts'
 import { WarmIsolates } from './warm-isolates.ts'
 import { Watchdog } from './watchdog.ts'
 
@@ -29,7 +34,11 @@ export class ProcessSandbox {
   readonly #watchdog: Watchdog
   /** Isolates that get no further runs: those of inspections, and those that have used up a budget for their life. */
   readonly #retired = new Set<BotIsolate>()
-  readonly #sources = new Map<string, PromiseWithResolvers<BundleSource>>()
+  /** Bundles that the worker has been asked for; with `program`, only for the environment. */
+  readonly #asked = new Map<string, PromiseWithResolvers<LoadedBundle> & { program: BundleProgram | undefined }>()
+  readonly #kept: KeptPrograms
+  /** Isolates whose code cache is being made, each with the ended run to which a crash meanwhile is attributed. */
+  readonly #compiling = new Map<BotIsolate, string>()
   /** Runs and inspections so far, without runs that other runs called. */
   #begun = 0
   readonly #spare = new PrewarmedIsolate((memoryMegabytes) => this.#makeIsolate(memoryMegabytes))
@@ -38,7 +47,9 @@ export class ProcessSandbox {
     this.#options = options
     this.#runs = new Runs({ send: options.send, onIdle: (isolate) => this.#becameIdle(isolate) })
     const { softBytes, isolates } = options
-    this.#warm = new WarmIsolates({ softBytes, isolates, isIdle: (isolate) => this.#runs.isIdle(isolate) })
+    this.#kept = new KeptPrograms(softBytes)
+    const isIdle = (isolate: BotIsolate) => this.#runs.isIdle(isolate) && !this.#compiling.has(isolate)
+    this.#warm = new WarmIsolates({ softBytes, isolates, isIdle })
     this.#watchdog = new Watchdog({
       overspent: (isolate, turn) => {
         isolate.dispose()
@@ -46,7 +57,7 @@ export class ProcessSandbox {
         this.#runs.abandon(isolate)
       },
       lingering: (isolate) => this.#runs.abandon(isolate),
-      long: (turn) => options.send({ type: 'long', run: turn.owner.id }),
+      long: (turn) => this.#sendTurn('long', turn),
     })
   }
 
@@ -61,9 +72,11 @@ export class ProcessSandbox {
       case 'module':
         return this.#options.scripts.addModule(frame.name, frame.program)
       case 'code':
-        this.#sources.get(frame.bundle)?.resolve(frame.source)
-        this.#sources.delete(frame.bundle)
-        return
+        return this.#receiveCode(frame)
+      case 'environment': {
+        const program = this.#asked.get(frame.bundle)?.program
+        return program && this.#receiveBundle(frame.bundle, { program, environment: frame.environment })
+      }
       case 'reply': {
         const run = this.#runs.find(frame.run)
         run?.realm?.dispatch(run, 'reply', run.id, frame.call, frame.reply)
@@ -119,17 +132,30 @@ export class ProcessSandbox {
     const isolate = this.#spare.take(limits.memoryMegabytes)
     isolate.bundle = bundle
     const loading = this.#runs.loading(run, limits, isolate)
-    isolate.enterExclusively(loading, async () => isolate.realms.load(await this.#sourceOf(bundle)))
+    isolate.enterExclusively(loading, async () => isolate.realms.load(await this.#bundleOf(bundle)))
     return isolate
   }
 
-  #sourceOf(bundle: string): Promise<BundleSource> {
-    const known = this.#sources.get(bundle)
+  /** Asks the worker for a bundle, or only for its environment. */
+  #bundleOf(bundle: string): Promise<LoadedBundle> {
+    const known = this.#asked.get(bundle)
     if (known !== undefined) return known.promise
-    const asked = Promise.withResolvers<BundleSource>()
-    this.#sources.set(bundle, asked)
-    this.#options.send({ type: 'code', bundle })
+    const program = this.#kept.get(bundle)
+    const asked = { ...Promise.withResolvers<LoadedBundle>(), program }
+    this.#asked.set(bundle, asked)
+    this.#options.send({ type: program === undefined ? 'code' : 'environment', bundle })
     return asked.promise
+  }
+
+  #receiveCode({ bundle, source: { environment, ...source } }: Frame<'code'>): void {
+    const { ivm, scripts } = this.#options
+    if (!this.#asked.has(bundle)) return
+    this.#receiveBundle(bundle, { program: new BundleProgram(ivm, scripts, source), environment })
+  }
+
+  #receiveBundle(bundle: string, loaded: LoadedBundle): void {
+    this.#asked.get(bundle)?.resolve(loaded)
+    this.#asked.delete(bundle)
   }
 
   #makeIsolate(memoryMegabytes: number): BotIsolate {
@@ -146,7 +172,7 @@ export class ProcessSandbox {
         },
         turnStarted: () => this.#watchdog.watch(isolate),
         turnEnded: (turn) => {
-          if (turn.reportedLong) send({ type: 'over', run: turn.owner.id })
+          if (turn.reportedLong) this.#sendTurn('over', turn)
         },
         turnCharged: ({ owner }) => {
           if (owner.cpu.used >= owner.cpu.limit && owner.endedAt === undefined) owner.exceeded('cpu')
@@ -159,6 +185,11 @@ export class ProcessSandbox {
       },
     })
     return isolate
+  }
+
+  /** Sends the begin or the end of a long turn, unless its run is being reported for its code cache. */
+  #sendTurn(type: 'long' | 'over', { owner: { id } }: Turn): void {
+    if (!this.#compiling.values().some((run) => run === id)) this.#options.send({ type, run: id })
   }
 
   /** A kernel posts about runs in its own realm only; anything else it posts is dropped. */
@@ -179,7 +210,7 @@ export class ProcessSandbox {
       case 'quiet':
         return realm.dispatch(run, 'quiet', id)
       case 'done':
-        return this.#runs.end(run, { type: 'done', result: first, state: second })
+        return this.#done(run, first, second)
       case 'failed':
         return this.#runs.end(run, { type: 'failed', ...readFailure(first, second) })
       default: {
@@ -187,6 +218,35 @@ export class ProcessSandbox {
         if (frame !== undefined) this.#options.send(frame)
       }
     }
+  }
+
+  #done(run: ProcessRun, result: string, state: string): void {
+    const { isolate } = run
+    const isFirst = !this.#retired.has(isolate) && !this.#compiling.has(isolate) && this.#kept.takes(isolate)
+    if (isFirst) {
+      this.#compiling.set(isolate, run.id)
+      this.#options.send({ type: 'long', run: run.id })
+    }
+    this.#runs.end(run, { type: 'done', result, state })
+    if (isFirst) isolate.enterExclusively(housekeeping(run.id), () => this.#makeCodeCache(isolate))
+    else if (!this.#compiling.has(isolate)) isolate.realms.releaseProgram()
+  }
+
+  async #makeCodeCache(isolate: BotIsolate): Promise<void> {
+    try {
+      await this.#kept.keep(isolate)
+    } finally {
+      isolate.realms.releaseProgram()
+      this.#endCompiling(isolate)
+      if (this.#runs.isIdle(isolate)) this.#becameIdle(isolate)
+    }
+  }
+
+  #endCompiling(isolate: BotIsolate): void {
+    const run = this.#compiling.get(isolate)
+    if (run === undefined) return
+    this.#compiling.delete(isolate)
+    this.#options.send({ type: 'over', run })
   }
 
   /** A part of a request's body; `names` are that of the request and the state. */
@@ -206,6 +266,7 @@ export class ProcessSandbox {
   #becameIdle(isolate: BotIsolate): void {
     if (this.#retired.has(isolate)) isolate.dispose()
     if (!isolate.dead) return
+    this.#endCompiling(isolate)
     this.#retired.delete(isolate)
     this.#warm.remove(isolate)
   }

@@ -22,5 +22,6 @@ export interface FrameProcess {
   started(): boolean
   answered(heartbeat: { rss: number; warm: number; spare: number; cold: number }): boolean
   sendCode(bundle: string): boolean
+  sendEnvironment(bundle: string): boolean
   stuck(thread: { bundle: string; reason: string; turn: number; waited: number }): void
 }

@@ -231,7 +231,17 @@ export class SandboxProcess {
         this.#options.onBeat?.()
         return true
       },
-      sendCode: (bundle) => this.#sendCode(bundle),
+      sendCode: (bundle) => {
+        const run = this.#loadingRun(bundle)
+        if (run !== undefined) void this.#sendCode(run)
+        return run !== undefined
+      },
+      sendEnvironment: (bundle) => {
+        const run = this.#loadingRun(bundle)
+        if (run !== undefined)
+          this.#channel.send({ type: 'environment', bundle, environment: run.bundle.environment ?? {} })
+        return run !== undefined
+      },
       stuck: ({ bundle, reason, turn, waited }) => {
         const owner = this.#attribution.ownerOfBundle(bundle)
         this.kill(reason.slice(0, reasonCharacters), {
@@ -257,16 +267,13 @@ export class SandboxProcess {
     return this.dead || this.#runs.get(run) === undefined
   }
 
-  #sendCode(bundle: string): boolean {
-    for (const run of this.#runs) {
-      if (run.bundle.id !== bundle || !run.budget.takeCode()) continue
-      void this.#sendSource(run)
-      return true
-    }
-    return false
+  /** A run that may load a bundle, and has not done so before. */
+  #loadingRun(bundle: string): RunHandle | undefined {
+    for (const run of this.#runs) if (run.bundle.id === bundle && run.budget.takeCode()) return run
+    return undefined
   }
 
-  async #sendSource(run: RunHandle): Promise<void> {
+  async #sendCode(run: RunHandle): Promise<void> {
     const { id, kind = 'native', code, environment = {} } = run.bundle
     const modules = kind === 'sdk' ? scriptsFor(code) : []
     try {

@@ -25,6 +25,7 @@ export type ToProcess =
   /** A script of Node's modules, which precedes the first bundle that needs it. */
   | { type: 'module'; name: ScriptName; program: string }
   | { type: 'code'; bundle: string; source: BundleSource }
+  | { type: 'environment'; bundle: string; environment: Record<string, string> }
   | { type: 'reply'; run: string; call: string; reply: string }
   /**
    * `answer` is the JSON of a `FetchAnswer` without its body, or of a `FetchFailure`. If its `streams` is set, the body

@@ -43,10 +43,10 @@ function ofStraightLine({ backEnd, ours, floor }: Comparison): Row[] {
   ]
 }
 
-function ofBundles({ kind, ours, floor }: BundleComparison): Row[] {
+function ofBundles({ name, ours, floor }: BundleComparison): Row[] {
   return [
     [
-      `${kind} bot: ms, cold start`,
+      `${name} bot: ms, cold start`,
       ...beside(
         ours.map(({ cold }) => cold),
         floor.map(({ cold }) => cold),
@@ -54,7 +54,7 @@ function ofBundles({ kind, ours, floor }: BundleComparison): Row[] {
       '',
     ],
     [
-      `${kind} bot: ms, warm start`,
+      `${name} bot: ms, warm start`,
       ...beside(
         ours.map(({ warm }) => warm),
         floor.map(({ warm }) => warm),

@@ -53,6 +53,11 @@ describe('a sandbox process that something has taken over is killed, and the run
     ],
     ['when it asks for code again and again', `flood(() => send({ type: 'code', bundle }))`, 'it floods the worker'],
     [
+      'when it asks for an environment again and again',
+      `flood(() => send({ type: 'environment', bundle }))`,
+      'it floods the worker',
+    ],
+    [
       'when it says again and again that a turn is long',
       `flood(() => send({ type: 'long', run }))`,
       'it floods the worker',
@@ -342,6 +347,20 @@ describe('the frames of a hostile sandbox process about a run', () => {
       }`)
     const run = someRun()
     expect(logged(await compromised.run(run))).toEqual([`${run.bundle.id} ${run.bundle.code}`])
+  })
+
+  test('does not get it the secrets of others, nor its own twice', async () => {
+    const compromised = await startCompromised(`
+      const given = []
+      on.environment = on.code = ({ bundle, environment, source }) => given.push(bundle + ' ' + (environment ?? source.environment).KEY)
+      on.run = ({ run, bundle }) => {
+        for (const asked of [bundle, bundle, 'another bundle']) send({ type: 'environment', bundle: asked })
+        send({ type: 'code', bundle })
+        on.ping = () => { send(log(run, given.join())); send(done(run)) }
+      }`)
+    const run = someRun()
+    const bundle = { ...run.bundle, environment: { KEY: 'one' } }
+    expect(logged(await compromised.run({ ...run, bundle }))).toEqual([`${bundle.id} one`])
   })
 })
 

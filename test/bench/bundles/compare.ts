@@ -1,4 +1,3 @@
-import type { BundleKind } from '#sandbox/protocol/contract.ts'
 import { startAskedProcess } from '../asked-process.ts'
 import type { Options } from '../options.ts'
 import { buildEchoBots, type EchoBot } from './echo-bots.ts'
@@ -6,7 +5,7 @@ import type { Measured } from './measure.ts'
 import { measureInSandbox, type MeasuredSandbox } from './sandbox.ts'
 
 export interface BundleComparison {
-  kind: BundleKind
+  name: string
   /** By round; measurements that were made next to each other have the same index. */
   ours: MeasuredSandbox[]
   floor: Measured[]
@@ -17,7 +16,7 @@ export async function compareBundles({ rounds }: Options, parts: AsyncDisposable
   const bots = await buildEchoBots()
   const comparisons: BundleComparison[] = []
   for (const bot of bots) {
-    const comparison: BundleComparison = { kind: bot.kind, ours: [], floor: [] }
+    const comparison: BundleComparison = { name: bot.name, ours: [], floor: [] }
     const sides = [
       async () => void comparison.ours.push(await alone(measureInSandbox, bot, parts)),
       async () => void comparison.floor.push(await alone(measureInPlainNode, bot, parts)),

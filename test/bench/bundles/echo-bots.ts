@@ -5,6 +5,7 @@ import { conversationId, platformUrl } from './platform.ts'
 
 /** A bot that echoes text messages. */
 export interface EchoBot {
+  name: string
   kind: BundleKind
   /** A CommonJS script. */
   code: string
@@ -82,17 +83,18 @@ const request: JsonObject = {
   body: JSON.stringify({ event: runtimeEvent }),
 }
 
-/** Builds a native bot as uploads are compiled, and an SDK bot as the public command line bundles it. */
+/** Builds a native bot as uploads are compiled, and SDK bots as the public command line bundles them. */
 export async function buildEchoBots(): Promise<EchoBot[]> {
   const { code } = (await compile(native)).native
+  const sdk = {
+    kind: 'sdk',
+    environment: { BP_API_URL: platformUrl, BP_TOKEN: 'not-needed', BP_LOG_FORMAT: 'json' },
+    input: request,
+    calls: 3,
+  } as const
   return [
-    { kind: 'native', code, environment: {}, input: event, calls: 1 },
-    {
-      kind: 'sdk',
-      code: await bundleSdk('echo-bot.ts'),
-      environment: { BP_API_URL: platformUrl, BP_TOKEN: 'not-needed', BP_LOG_FORMAT: 'json' },
-      input: request,
-      calls: 3,
-    },
+    { name: 'native', kind: 'native', code, environment: {}, input: event, calls: 1 },
+    { name: 'sdk', ...sdk, code: await bundleSdk('echo-bot.ts') },
+    { name: 'sdk of 4 MB', ...sdk, code: await bundleSdk('large-bot.ts') },
   ]
 }

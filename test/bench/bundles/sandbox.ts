@@ -7,7 +7,7 @@ import { hookNames, incomingMessageStages, turnEndStage } from '#shared/models/b
 import { botOperations } from '#shared/router.ts'
 import { limitsOf } from '../../../worker/execution/limits.ts'
 import type { EchoBot } from './echo-bots.ts'
-import { measureEvents, measureStarts, type Handle, type Measured } from './measure.ts'
+import { measureEvents, measureRestarts, measureStarts, type Handle, type Measured } from './measure.ts'
 import { replyTo } from './platform.ts'
 
 export interface MeasuredSandbox extends Measured {
@@ -16,6 +16,9 @@ export interface MeasuredSandbox extends Measured {
 }
 
 const defaultLimits = limitsOf(readLimits({}))
+
+/** More than the isolates of a sandbox process with the default memory. */
+const othersUntilEvicted = 220
 
 /** Measures a bot in a sandbox configured as in the worker, with one process, which has run no other bot. */
 export async function measureInSandbox(bot: EchoBot, parts: AsyncDisposableStack): Promise<MeasuredSandbox> {
@@ -56,13 +59,28 @@ export async function measureInSandbox(bot: EchoBot, parts: AsyncDisposableStack
     return handle
   }
 
+  async function callOther(): Promise<void> {
+    const bundle: Bundle = { id: randomUUID(), botId: 'bot_2', code: 'exports.handler = () => 1' }
+    const task: Task = { kind: 'call', path: ['handler'], argument: {}, addsContext: true, streamPrefix: 'evt_1/' }
+    await sandbox.run({
+      id: randomUUID(),
+      bundle,
+      task,
+      limits: defaultLimits,
+      host: async () => ({ status: 404, body: {} }),
+    })
+  }
+
   // The first start includes the process's one-time costs.
   await start()
   const before = await residentMegabytes(pid)
   const { cold, handle, starts } = await measureStarts(start)
   const after = await residentMegabytes(pid)
   const warm = await measureEvents(handle)
-  return { cold, warm, ...(before && after && { megabytes: (after - before) / starts }) }
+  const again = await measureRestarts(handle, async () => {
+    for (let count = 0; count < othersUntilEvicted; count++) await callOther()
+  })
+  return { cold, again, warm, ...(before && after && { megabytes: (after - before) / starts }) }
 }
 
 function taskOf({ kind, input }: EchoBot): Task {
