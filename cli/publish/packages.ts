@@ -57,7 +57,7 @@ export const publishedPackages: PublishedPackage[] = [
     without: platformOnly,
     files: forAuthors,
     moved: { 'README.md': 'cli/publish/cli.md' },
-    // 190 MB. Whoever has an older Node installs it beside.
+    // 190 MB. Authors with an older Node install a newer one beside it.
     omitted: ['node'],
     programs: ['programs', 'modules'],
   },

@@ -1,4 +1,4 @@
-/** What Node's `url` has beyond the package. */
+/** The functions of Node's `url` that the package lacks. */
 
 export function fileURLToPath(given: string | URL): string {
   const { protocol, pathname } = new URL(given)

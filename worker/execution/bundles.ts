@@ -29,7 +29,7 @@ interface Runnable {
 export interface BotCode extends Runnable, Pick<BotVersionRow, 'hooks' | 'actions' | 'retry'> {
   /** The version of the bot. */
   versionId: string
-  /** What the worker has to know of the bot's flows; undefined when it has none. */
+  /** The part of the bot's flows that the worker reads; undefined when it has none. */
   flows: FlowSummary | undefined
   /** The configuration of a bot made with the public SDK. */
   configuration: JsonObject

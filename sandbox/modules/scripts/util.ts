@@ -22,7 +22,7 @@ export const provide: Provide = (_platform, shapes) => {
 
 type Callback = (...values: unknown[]) => unknown
 
-/** What Node's module has beyond the package. */
+/** The functions of Node's `util` that the package lacks. */
 function utilModule(): object {
   const inspect = Object.assign(util.inspect, { custom: Symbol.for('nodejs.util.inspect.custom') })
   return {

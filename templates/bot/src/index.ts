@@ -7,7 +7,7 @@ declare module 'isobot/bot' {
     visits?: number
   }
 
-  /** What `client.callAction` calls. */
+  /** Actions, which `client.callAction` calls. */
   interface Actions extends ActionsOf<typeof actions> {}
 
   /** Events beside the platform's own, by their types, with their payloads. */
