@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { ApiError, type ErrorType } from '#shared/errors.ts'
 
@@ -53,16 +54,22 @@ export class LargeBodies {
   async #ask(body: LargeBody): Promise<ParsedBody> {
     clearTimeout(this.#idle)
     const thread = (this.#thread ??= this.#start())
+    const over = new AbortController()
     try {
-      return await new Promise<ParsedBody>((resolve, reject) => {
-        thread.once('message', resolve).once('error', reject)
-        thread.postMessage(body, [body.bytes.buffer])
-      })
+      const answer = Promise.race([
+        once(thread, 'message', over) as Promise<[ParsedBody]>,
+        once(thread, 'exit', over).then(() => Promise.reject(new Error('The thread ended while it parsed a body'))),
+      ])
+      thread.postMessage(body, [body.bytes.buffer])
+      const [parsed] = await answer
+      return parsed
     } catch (error) {
+      // A thread that has failed answers no more, also before it has ended.
+      this.#forget(thread)
       if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') throw error
       throw new ApiError('PayloadTooLarge', 'The body has more values than the platform can hold: send fewer at a time')
     } finally {
-      thread.removeAllListeners('message').removeAllListeners('error')
+      over.abort()
       this.#idle = setTimeout(() => this.#end(), idleMilliseconds).unref()
     }
   }
@@ -72,10 +79,14 @@ export class LargeBodies {
       resourceLimits: { maxOldGenerationSizeMb: this.#heapMegabytes },
     })
     thread.unref()
-    thread.once('exit', () => {
-      if (this.#thread === thread) this.#thread = undefined
-    })
+    // Between two bodies nobody waits for the thread, and an event `error` without a listener would end the process.
+    thread.on('error', () => this.#forget(thread))
+    thread.once('exit', () => this.#forget(thread))
     return thread
+  }
+
+  #forget(thread: Worker): void {
+    if (this.#thread === thread) this.#thread = undefined
   }
 
   #end(): void {

@@ -93,6 +93,13 @@ describe('a large body', () => {
     expect(next).toEqual({ status: 'fulfilled', value: { name: 'x' } })
     await small.close()
   })
+
+  test('that the thread fails at is refused, and the next one is read', async () => {
+    const failed = bodies.parse({ bytes: new Uint8Array(Buffer.from('{}')), encoding: 'no charset', schema })
+    const next = parse('{"name":"x"}')
+    await expect(failed).rejects.toThrow('no charset')
+    expect(await next).toEqual({ name: 'x' })
+  })
 })
 
 describe('the api', () => {
