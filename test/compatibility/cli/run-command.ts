@@ -29,10 +29,15 @@ export function startCommand(
   args: readonly string[],
   { directory, environment }: { directory: string; environment: NodeJS.ProcessEnv },
 ): RunningCommand {
-  const child = spawn(process.execPath, [script, ...args], { cwd: directory, env: environment })
+  const child = spawn(process.execPath, [script, ...args], { cwd: directory, env: environment, detached: true })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (output += data.toString()))
-  const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMilliseconds)
+  /** As a terminal does it: the processes that the command has started get the signal too. */
+  function signalGroup(signal: NodeJS.Signals): void {
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+    process.kill(-child.pid, signal)
+  }
+  const timer = setTimeout(() => signalGroup('SIGKILL'), timeoutMilliseconds)
   let hasEnded = false
   const ended = new Promise<CommandOutcome>((resolve, reject) => {
     child.once('error', reject)
@@ -55,6 +60,6 @@ export function startCommand(
       }
     },
     type: (line) => void child.stdin.write(`${line}\n`),
-    interrupt: () => void child.kill('SIGINT'),
+    interrupt: () => signalGroup('SIGINT'),
   }
 }
