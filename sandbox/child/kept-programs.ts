@@ -4,7 +4,7 @@ import type { BundleProgram } from './bundle-program.ts'
 /** Of the memory that the process may have, this part is for programs, and as much is lost by making their code caches. */
 const partOfProcess = 1 / 8
 /** Of the memory for programs, one may have this part. */
-const partOfOne = 1 / 4
+const partOfOne = 1 / 2
 
 /**
  * The programs of bundles, with V8's code caches, which outlive the isolates: an evicted bundle starts without a
