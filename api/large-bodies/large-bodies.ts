@@ -79,7 +79,7 @@ export class LargeBodies {
       resourceLimits: { maxOldGenerationSizeMb: this.#heapMegabytes },
     })
     thread.unref()
-    // Between two bodies nobody waits for the thread, and an event `error` without a listener would end the process.
+    // An event `error` between two bodies, without a listener, would end the process.
     thread.on('error', () => this.#forget(thread))
     thread.once('exit', () => this.#forget(thread))
     return thread

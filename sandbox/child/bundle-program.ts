@@ -10,8 +10,8 @@ const bundleFile = { filename: 'bot.js', lineOffset: -1 }
 const minKeptCharacters = 32 * 1024
 
 /**
- * What the isolates of a bundle have in common: its text, its preludes, and V8's code cache once this process has compiled
- * it. It has no part in the bundle's environment, and lies outside of any heap.
+ * The parts of a bundle that all its isolates share: its text, its preludes, and V8's code cache once this process has
+ * compiled it. It has no part in the bundle's environment, and lies outside of any heap.
  */
 export class BundleProgram {
   readonly kind: BundleKind

@@ -31,7 +31,7 @@ function createStorageClass(runName: () => string) {
         const result = callback(...values)
         if (!(result instanceof Promise)) return result
         isAsync = true
-        // The first reaction: whoever awaits the result continues after it.
+        // It is the first reaction to the result, so code that awaits the result continues after it.
         result.then(leave, leave)
         return result
       } finally {

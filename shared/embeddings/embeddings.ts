@@ -11,7 +11,7 @@ export interface Embeddings {
   model: string
   /** The provider's name of the model. */
   requestedModel: string
-  /** The provider of language models that makes the vectors; absent for an endpoint of its own, which nobody pays for. */
+  /** The provider of language models that makes the vectors; absent for an endpoint of its own, which is not metered. */
   provider?: EmbeddingsSettings['provider']
   /**
    * Makes a vector of length 1 of each text: of passages, of which a process sends few requests at a time, or of a question,

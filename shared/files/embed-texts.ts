@@ -10,13 +10,16 @@ import {
 } from '../embeddings/embeddings.ts'
 import { vectorPriceOf } from '../llm/catalogue.ts'
 import { tokensOfText } from '../llm/estimate.ts'
-import { BudgetExceededError, reserveUsage, settleUsage, type CallFailures } from '../store/model-budgets.ts'
+import {
+  BudgetExceededError,
+  reserveUsage,
+  settleUsage,
+  settlingMilliseconds,
+  type CallFailures,
+} from '../store/model-budgets.ts'
 import { readModelKeys } from '../store/model-keys.ts'
 
 type Parts = Pick<Context, 'db' | 'config' | 'metrics' | 'log'> & { embeddings: Embeddings }
-
-/** Time beyond that of a request, in which its usage is settled: a process may wait for the database meanwhile. */
-const settlingMilliseconds = 10 * 60_000
 
 /**
  * Makes vectors of texts of a bot. Those of a provider of language models are paid for by the workspace's own key of that

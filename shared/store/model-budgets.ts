@@ -44,6 +44,9 @@ interface SpendingRow {
   limits: ModelBudget | null
 }
 
+/** Time beyond that of a call, in which its usage is settled: a process may wait for the database meanwhile. */
+export const settlingMilliseconds = 10 * 60_000
+
 /**
  * Reserves the estimated usage of a call. The rows of a bot and its workspace are locked in one order for the statement, so
  * calls that are made at the same time see each other's reservations, and exceed a budget by one reservation at most. It

@@ -10,7 +10,7 @@ import { megabyte } from '#shared/units.ts'
 
 /** Uploads that are refused. */
 const hostile = {
-  // These exceed the compiler's limits, whatever they are.
+  // These exceed any limits of the compiler.
   '200,000 brackets': { code: `const a = ${'['.repeat(200_000)}1${']'.repeat(200_000)}` },
   '4 MB of decorators': { code: `class A {${'@x a;'.repeat(800_000)}}` },
   // These are read by the api, and refused before a worker sees them.

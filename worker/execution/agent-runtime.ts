@@ -8,7 +8,7 @@ export function isAgent(script: string): boolean {
   return script.includes(syncTag)
 }
 
-/** What an agent needs beyond usual bots: its bundle of 13 MB takes 90 MB of heap, and 1.5 s of processor time to load. */
+/** Limits of an agent. Its bundle of 13 MB takes 90 MB of heap, and 1.5 s of processor time to load. */
 export const agentLimits = {
   memoryMegabytes: 128,
   loadMilliseconds: 10_000,
@@ -16,14 +16,14 @@ export const agentLimits = {
 } satisfies OwnLimits
 
 /**
- * The variables that agents read: the first one, which says that they are deployed, and that code of models is not to be run by a program in
- * WebAssembly, which isolates do not have.
+ * Variables that the runtime reads. By the first one it runs as a deployed bot, not on its author's machine; by the second
+ * one it runs code of models without a program in WebAssembly, which isolates do not have.
  */
 export const agentEnvironment = { AWS_LAMBDA_FUNCTION_NAME: 'isobot', USE_QUICKJS: 'false' }
 
 /**
- * Gives turns by key, in order of arrival. The runtime of agents keeps what it saves in variables of its module: events at the same time
- * in one isolate would lose states.
+ * Gives turns by key, in order of arrival. The runtime of agents keeps unsaved states in variables of its module, so events
+ * at the same time in one isolate would lose states.
  */
 export class Turns {
   readonly #last = new Map<string, Promise<void>>()

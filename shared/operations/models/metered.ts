@@ -8,6 +8,7 @@ import type { BotContext } from '../../rpc/caller.ts'
 import {
   BudgetExceededError,
   reserveUsage,
+  settlingMilliseconds,
   settleUsage,
   type CallFailures,
   type CallUsage,
@@ -53,9 +54,6 @@ export async function* metered(
     )
   }
 }
-
-/** Time beyond that of a call, in which its usage is settled: a process may wait for the database meanwhile. */
-const settlingMilliseconds = 10 * 60_000
 
 function longestCall({ timeoutMilliseconds }: ModelsSettings): number {
   return timeoutMilliseconds + settlingMilliseconds

@@ -6,7 +6,7 @@ import { json } from 'node:stream/consumers'
 /** A question that was asked of a hosted service, and the answer that it gave. */
 export interface Recording {
   texts: string[]
-  /** What else tells questions with the same texts apart. */
+  /** The traits that distinguish questions with the same texts. */
   traits: Traits
   /** The answer, in the pieces of its stream. */
   pieces: string[]

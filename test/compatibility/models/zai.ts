@@ -128,7 +128,7 @@ function readRecording(line: string): Recording[] {
       {
         texts: messages.map(({ content }) => content ?? ''),
         traits: { model: model.replace(/^.*:/, ''), effort, maxTokens: maxTokens ?? undefined, temperature },
-        // What failed there was an answer without a text.
+        // A failure of the service was recorded as an answer without a text.
         pieces: [output],
         stopReason: metadata.stopReason,
         usage: metadata.usage,

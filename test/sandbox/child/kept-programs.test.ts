@@ -53,7 +53,7 @@ const functions = (count = 2000) =>
 
 const large = (body: string) => bot(`${functions()}\nexports.handler = async ({ env }) => { ${body} }`)
 
-/** What the process asked for before each run. */
+/** The frames by which the process asked for code or an environment before each run. */
 const asked = (frames: FromProcess[][]) =>
   frames.map((each) => each.find(({ type }) => type === 'code' || type === 'environment')?.type)
 const results = (frames: FromProcess[][]) =>
