@@ -29,15 +29,16 @@ export function ReplyField(props: ReplyFieldProps): JSX.Element {
   const [caret, setCaret] = useState(0)
   /** Position of the slash whose list Escape has closed. */
   const [closedAt, setClosedAt] = useState(-1)
-  const [selected, setSelected] = useState(0)
+  /** Position of the selected reply among those that a search finds. Another search begins with the first. */
+  const [selection, setSelection] = useState({ search: '', index: 0 })
   const caretAfterInsertion = useRef<number>(undefined)
   const listId = useId()
   const slash = hasCannedReplies ? slashBefore(value, caret) : undefined
   const isOpen = slash !== undefined && slash.start !== closedAt
   const replies = useResource(isOpen ? 'canned replies' : undefined, loadCannedReplies)
   const found = isOpen ? findReplies(replies.data ?? [], slash.search) : []
+  const selected = selection.search === slash?.search ? selection.index : 0
   const current = found[Math.min(selected, found.length - 1)]
-  useEffect(() => setSelected(0), [slash?.search])
   useEffect(() => {
     if (slash === undefined) setClosedAt(-1)
   }, [slash === undefined])
@@ -61,7 +62,8 @@ export function ReplyField(props: ReplyFieldProps): JSX.Element {
     if (event.isComposing) return
     if (isOpen && key === 'Escape') setClosedAt(slash.start)
     else if (current && (key === 'ArrowDown' || key === 'ArrowUp')) {
-      setSelected((found.indexOf(current) + (key === 'ArrowDown' ? 1 : found.length - 1)) % found.length)
+      const index = (found.indexOf(current) + (key === 'ArrowDown' ? 1 : found.length - 1)) % found.length
+      setSelection({ search: slash!.search, index })
     } else if (current && !event.shiftKey && (key === 'Enter' || key === 'Tab')) insert(current)
     else if (key === 'Enter' && !event.shiftKey) return onSubmit(event)
     // The next one leaves the conversation.

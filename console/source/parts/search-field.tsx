@@ -13,12 +13,20 @@ const pauseMilliseconds = 200
 /** A search field that searches when typing pauses. `/` focuses it, Escape clears it. */
 export function SearchField({ label, value, onChange }: SearchFieldProps): JSX.Element {
   const [text, setText] = useState(value)
+  /** Runs while typing has not paused. */
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => setText(value), [value])
+  useEffect(() => {
+    // A text that is being typed stays, and so does a space at its end.
+    setText((shown) => (timer.current !== undefined || shown.trim() === value ? shown : value))
+  }, [value])
+  useEffect(() => () => clearTimeout(timer.current), [])
   const change = (next: string) => {
     setText(next)
     clearTimeout(timer.current)
-    timer.current = setTimeout(() => onChange(next.trim()), pauseMilliseconds)
+    timer.current = setTimeout(() => {
+      timer.current = undefined
+      onChange(next.trim())
+    }, pauseMilliseconds)
   }
   return (
     <label class="search-field">
