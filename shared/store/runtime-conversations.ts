@@ -147,32 +147,24 @@ export async function pageOfRuntimeConversations(
       if (scope.installation) query.where('installation_id', scope.installation.id)
       if (channel !== undefined) query.where({ channel })
       if (integrationName !== undefined) query.whereRaw('? in (integration, alias)', [integrationName])
-      if (participantIds && participantIds.length > 0) {
-        query.whereIn('conversations.id', conversationsOfAll(db, scope.botId, [...new Set(participantIds)]))
-      }
-      if (minMessageCount !== undefined) query.whereRaw(`${countOfMessages} >= ?`, [minMessageCount])
-      if (maxMessageCount !== undefined) query.whereRaw(`${countOfMessages} <= ?`, [maxMessageCount])
+      // By conversation, so that a page of a user with many conversations reads no more of them than it has.
+      for (const userId of new Set(participantIds)) query.whereRaw(`exists (${participation})`, [userId])
+      if (minMessageCount) query.whereRaw(`exists (${messageAfter})`, [minMessageCount - 1])
+      if (maxMessageCount !== undefined) query.whereRaw(`not exists (${messageAfter})`, [maxMessageCount])
       applyFilters(query, 'conversations', filters)
       page(query, request, `conversations.${request.column}`, 'conversations.id')
     })
   return toPage(rows, request, (row) => ({ createdAt: row[request.column], id: row.id }))
 }
 
-const countOfMessages = `(select count(*) from messages where conversation_id = conversations.id)`
+const participation = `select from participants where conversation_id = conversations.id and user_id = ?`
+/** SQL for a message after the given number of others: it counts no further than the filter needs. */
+const messageAfter = `select from messages where conversation_id = conversations.id offset ? limit 1`
 
 function selectConversations(db: Database) {
   return db('conversations')
     .join('installations', 'installations.id', 'conversations.installation_id')
     .select(db.raw(columns))
-}
-
-function conversationsOfAll(db: Database, botId: string, userIds: string[]) {
-  return db('participants')
-    .where({ bot_id: botId })
-    .whereIn('user_id', userIds)
-    .groupBy('conversation_id')
-    .havingRaw('count(*) = ?', [userIds.length])
-    .select('conversation_id')
 }
 
 /** Finds a participant of a conversation. */

@@ -62,6 +62,10 @@ export async function measureHistories(servers: Servers): Promise<HistoryMeasure
       rows: messages,
     },
     'bot: listMessages': { get: (query) => asBot(`chat/messages?${query}`), rows: messages },
+    'bot: listConversations of 2 messages or more': {
+      get: (query) => asBot(`chat/conversations?minMessageCount=2&${query}`),
+      rows: conversations,
+    },
     'bot: listEvents': { get: (query) => asBot(`chat/events?${query}`), rows: 0 },
     'bot: listUsers': { get: (query) => asBot(`chat/users?${query}`), rows: users },
     'bot: listUsers, by updatedAt': { get: (query) => asBot(`chat/users?sortField=updatedAt&${query}`), rows: users },
@@ -119,7 +123,8 @@ export async function measureHistories(servers: Servers): Promise<HistoryMeasure
 /** One line on the rows. */
 export function describeHistories(): string {
   return (
-    `${messages} messages in a conversation, ${users} users, ${conversations} conversations of one user, ` +
+    `${messages} messages in a conversation, ${users} users, ${conversations} conversations of one user with ` +
+    `${shortMessages} messages each, ` +
     `pages of ${pageSize}, ${requests} requests each, one at a time, on the PostgreSQL back end`
   )
 }
@@ -137,6 +142,9 @@ export function historiesTable(measures: HistoryMeasure[]): string {
     ]),
   )
 }
+
+/** Messages of each of the user's conversations. They lie between those of the long one. */
+const shortMessages = 2
 
 /** Rows are a second apart, the newest is of the start. */
 const second = 1000
@@ -218,6 +226,13 @@ async function fill(databaseUrl: string, long: Chat, many: Chat): Promise<string
          insert into participants (conversation_id, user_id, bot_id) select id, owner_id, bot_id from made
        )
        select owner_id from conversations where id = $1`,
+      [many.conversationId],
+    )
+    await client.query(
+      `insert into messages (id, bot_id, conversation_id, user_id, type, payload, direction, created_at, updated_at)
+       select ${id('msg', `${messages} + n`)}, bot_id, ${id('conv', `1 + n % ${conversations}`)}, owner_id, 'text',
+         '{"text": "A message of a short conversation"}', 'incoming', ${at('n')}, ${at('n')}
+       from generate_series(0, ${shortMessages * conversations - 1}) n, conversations where id = $1`,
       [many.conversationId],
     )
     return rows[0]!.owner_id

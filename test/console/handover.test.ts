@@ -290,11 +290,11 @@ test('by keyboard alone, a member writes a canned reply, finds it with a slash, 
   await page.keyboard.type('t')
   await expect.poll(() => options.allTextContents(), patience).toHaveLength(1)
   // A fast writer selects before the page is painted with the replies that are found.
-  await reply().evaluate(async (field) => {
+  await page.evaluate(`(async () => {
     document.execCommand('delete')
     await new Promise((resolve) => setTimeout(resolve))
-    field.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true, cancelable: true }))
-  })
+    document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true, cancelable: true }))
+  })()`)
   await page.keyboard.press('Enter')
   await expect.poll(() => reply().inputValue(), patience).toBe('Hello Ada. You can send it back for free.')
   await page.keyboard.type(' and/or /none-of-them')

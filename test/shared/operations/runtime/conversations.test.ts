@@ -152,6 +152,10 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
     await ask('POST', '/v1/chat/messages', { conversationId: two, type: 'text', payload: { text: 'hi' } })
     expect(ids(await listed('minMessageCount=1'))).toEqual([two])
     expect(ids(await listed('maxMessageCount=0'))).toEqual([three, one])
+    await ask('POST', '/v1/chat/messages', { conversationId: two, type: 'text', payload: { text: 'hi again' } })
+    expect(ids(await listed('minMessageCount=2&maxMessageCount=2'))).toEqual([two])
+    expect(ids(await listed('minMessageCount=3'))).toEqual([])
+    expect(ids(await listed('minMessageCount=0&maxMessageCount=1'))).toEqual([three, one])
     const { body } = await ask('POST', '/v1/chat/users', {})
     for (const [id, userId] of [
       [one, own.userId],
