@@ -15,7 +15,8 @@ let complaints: string[]
 let agent: Record<string, string>
 
 beforeAll(async () => {
-  ;({ platform, page, complaints } = await openConsole(parts))
+  // One test takes all pages offline for a moment.
+  ;({ platform, page, complaints } = await openConsole(parts, /ERR_INTERNET_DISCONNECTED/))
   agent = await createMember(platform, 'agent', platform.workspaceId)
   await signIn(page)
 }, installing)
