@@ -2042,8 +2042,18 @@ export interface ListModelsOutput {
     description: string
     aliases: string[]
     tags: string[]
-    input: { maxTokens: number; costPer1MTokens: number }
-    output: { maxTokens: number; costPer1MTokens: number }
+    input: {
+      maxTokens: number
+      costPer1MTokens: number
+      /** Of a model that transcribes: for a minute of sound. */
+      costPerMinute?: number
+    }
+    output: {
+      maxTokens: number
+      costPer1MTokens: number
+      /** Of a model that transcribes: for a minute of sound. */
+      costPerMinute?: number
+    }
     lifecycle: 'production' | 'preview' | 'deprecated' | 'discontinued'
     capabilities: {
       supportsImages: boolean
@@ -2279,6 +2289,42 @@ export interface TrackAnalyticsInput {
 }
 
 export type TrackAnalyticsOutput = Record<string, never>
+
+export interface TranscribeAudioInput {
+  /** The sound: a data URL in base64, the `url` of a file, or, in bot code, an address on a granted host. At most 25 MB. */
+  url: string
+  /** For instance `audio/mpeg`. That of the address unless given. */
+  mimeType?: string
+  /** `provider:model`, several in order of fallback, or `auto`, the platform’s own choice, unless given. */
+  model?: string | string[]
+}
+
+export interface TranscribeAudioOutput {
+  /** The words that are spoken. */
+  output: string
+  metadata: {
+    provider: string
+    /** The model that answered, as `provider:model`. */
+    model: string
+    /** The length of the sound: of the provider’s answer, or estimated from its size. */
+    durationSeconds: number
+    usage: {
+      inputTokens: number
+      /** In US dollars, by the platform’s table of prices; 0 if it has none. */
+      inputCost: number
+      outputTokens: number
+      /** In US dollars, by the platform’s table of prices; 0 if it has none. */
+      outputCost: number
+    }
+    /** An estimate: the provider’s bill is exact. */
+    cost: number
+    cached: boolean
+    /** Milliseconds from the call to the answer. */
+    latency: number
+    /** The models that failed before. */
+    fallbackPath: string[]
+  }
+}
 
 export interface UpdateConversationInput {
   id: string
@@ -2793,6 +2839,11 @@ export interface Operations {
    * Adds to a named counter of the bot for the current day in UTC.
    */
   trackAnalytics(input: TrackAnalyticsInput): Promise<TrackAnalyticsOutput>
+  /**
+   * Asks a model for the words that are spoken in a sound. Models are tried in order until one answers.
+   * @throws ApiError `Runtime`, `ReferenceNotFound`, `PaymentRequired`, `RateLimited`, `LimitExceeded`
+   */
+  transcribeAudio(input: TranscribeAudioInput): Promise<TranscribeAudioOutput>
   /**
    * Changes a conversation’s tags and properties; null removes one.
    */

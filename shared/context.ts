@@ -28,6 +28,20 @@ export interface Context {
   holdAnswer?: (bytes: number) => void
   /** A signal that is aborted when the caller of the request has gone. Absent at entry points that cannot see it. */
   callerGone?: (() => AbortSignal) | undefined
+  /**
+   * Requests an address that the caller names, within the grants and limits of the caller's own requests. Absent at entry points
+   * whose callers have none.
+   *
+   * @throws ApiError `Runtime` when there is no successful answer
+   */
+  fetchForCaller?: ((url: string) => Promise<FetchedBytes>) | undefined
+}
+
+/** The body of an answer. */
+export interface FetchedBytes {
+  bytes: Uint8Array
+  /** The media type of the answer, without parameters. */
+  mediaType: string | undefined
 }
 
 /** Opens the parts in order of dependency. Disposing closes them in reverse order. */

@@ -32,6 +32,8 @@ export interface Request {
   holdAnswer?: (caller: Caller, bytes: number) => void
   /** A signal that is aborted when the caller has gone. Absent at entry points that cannot see it. */
   callerGone?: () => AbortSignal
+  /** Requests an address that the caller names; see `Context`. Absent at entry points that request none. */
+  fetchForCaller?: Context['fetchForCaller']
   /**
    * Authenticates the caller. Called once, immediately after the operation is found.
    * @throws ApiError `Unauthorized` when the credentials do not suffice
@@ -83,7 +85,7 @@ async function carryOut(context: Context, request: Request, onFound: (operation:
   const input = { ...given, ...queryFieldsOf(operation, request), ...headersOf(operation, request), ...parameters }
   const { status, opensStream, lineFormat: format } = operation
   const streamsLines = answersInLines(operation, input)
-  const { callerGone } = request
+  const { callerGone, fetchForCaller } = request
   if (request.idempotencyKey !== undefined && operation.method === 'POST') {
     const keyed = { key: request.idempotencyKey, operation: streamsLines ? collected(operation) : operation, input }
     const { body, isRepeated } = await dispatchOnce({ ...context, caller }, keyed)
@@ -93,7 +95,7 @@ async function carryOut(context: Context, request: Request, onFound: (operation:
       : { status, body, ...headers }
   }
   const holdAnswer = (bytes: number) => request.holdAnswer?.(caller, bytes)
-  const body = await operation.call({ ...context, caller, holdAnswer, callerGone }, input)
+  const body = await operation.call({ ...context, caller, holdAnswer, callerGone, fetchForCaller }, input)
   return streamsLines
     ? { status, body: null, stream: { ...(body as LineStream), format } }
     : { status, body, opensStream }

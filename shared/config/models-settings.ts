@@ -27,6 +27,8 @@ export interface ModelsSettings {
   hosted: Pick<ModelProvider, 'name' | 'kind' | 'url'>[]
   /** The operator's choice of models, in order of fallback, as `provider:model`. */
   aliases: Partial<Record<Alias, string[]>>
+  /** The operator's choice of models that transcribe, as of an alias. */
+  transcribers?: string[]
   /** The model or alias that answers in place of a model that no provider has; absent: such a model is refused. */
   substitute?: string
   /** Upper bound of the time of one call, with its retries and fallbacks. */
@@ -60,6 +62,7 @@ export const modelsVariables = {
   MODELS_AUTO: modelList,
   MODELS_FAST: modelList,
   MODELS_BEST: modelList,
+  MODELS_TRANSCRIPTION: modelList,
   MODELS_SUBSTITUTE: { type: 'string', pattern: `^(${aliases.join('|')}|${modelName})$` },
   // Node's client waits five minutes for the head of an answer, which comes when the model has ended.
   MODELS_SECONDS: { type: 'integer', minimum: 1, maximum: 290, default: 120 },
@@ -85,6 +88,8 @@ export const modelsRemedies: Record<string, string> = {
   MODELS_AUTO: list,
   MODELS_FAST: list,
   MODELS_BEST: list,
+  MODELS_TRANSCRIPTION:
+    'set it to names of models that transcribe, in order of preference, for instance openai:whisper-1,local:whisper',
   MODELS_SUBSTITUTE: 'set it to auto, fast, best or the name of a model, for instance ollama:llama3.2',
   MODELS_SECONDS: 'set it to the seconds that one call of a model may take, 1 to 290',
   MODELS_IDLE_SECONDS: 'set it to the seconds for which a model may pause within an answer, 1 to 290',
@@ -112,6 +117,7 @@ export function readModels(given: Given): { models: ModelsSettings } {
       providers: providersOf(given),
       hosted: hostedOf(given).map(({ name, kind, url }) => ({ name, kind, url })),
       aliases: Object.fromEntries(chosen) as ModelsSettings['aliases'],
+      ...(given.MODELS_TRANSCRIPTION !== undefined && { transcribers: listOf(given.MODELS_TRANSCRIPTION) }),
       ...(given.MODELS_SUBSTITUTE !== undefined && { substitute: given.MODELS_SUBSTITUTE }),
       timeoutMilliseconds: (given.MODELS_SECONDS ?? modelsVariables.MODELS_SECONDS.default) * 1000,
       idleMilliseconds: (given.MODELS_IDLE_SECONDS ?? modelsVariables.MODELS_IDLE_SECONDS.default) * 1000,
@@ -176,7 +182,8 @@ export function modelsContradictions(given: Given): string[] {
   if (new Set(names).size < names.length) {
     problems.push(`MODELS_PROVIDER is ${names.at(-1)}, which has a key of its own: choose another name`)
   }
-  for (const variable of ['MODELS_AUTO', 'MODELS_FAST', 'MODELS_BEST', 'MODELS_SUBSTITUTE'] as const) {
+  const naming = ['MODELS_AUTO', 'MODELS_FAST', 'MODELS_BEST', 'MODELS_TRANSCRIPTION', 'MODELS_SUBSTITUTE'] as const
+  for (const variable of naming) {
     for (const model of listOf(given[variable] ?? '')) {
       const [provider = ''] = model.split(':', 1)
       const served = providers.find(({ name }) => name === provider)?.models

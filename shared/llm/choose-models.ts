@@ -1,7 +1,7 @@
 import { aliases, type Alias, type ModelProvider, type ModelsSettings } from '../config/models-settings.ts'
 import { ApiError } from '../errors.ts'
 import type { ModelWarning } from '../models/language-model.ts'
-import { usualModel } from './catalogue.ts'
+import { usualModel, usualTranscriber } from './catalogue.ts'
 import { toStorable } from './to-storable.ts'
 
 /** A model that may answer a call. */
@@ -32,12 +32,31 @@ const hostedModel = /^[A-Za-z0-9][\w.-]{0,199}$/
  */
 export function chooseModels(settings: ModelsSettings, asked: readonly string[]): Choice {
   if (settings.providers.length === 0) throw noProvider()
+  const choice = choose(settings, asked, (alias) => modelsOf(settings, alias))
+  if (choice.candidates.length === 0) throw noSuchModel(settings, asked)
+  return choice
+}
+
+/**
+ * Chooses the models that may transcribe, as `chooseModels`. All aliases are the same models.
+ *
+ * @throws ApiError as `chooseModels`
+ */
+export function chooseTranscribers(settings: ModelsSettings, asked: readonly string[]): Choice {
+  const usual = transcribersOf(settings)
+  const choice = choose(settings, asked, () => usual)
+  if (choice.candidates.length > 0) return choice
+  throw usual.length === 0 ? noTranscriber() : noSuchModel(settings, asked)
+}
+
+/** @param modelsOfAlias the models that an alias stands for */
+function choose(settings: ModelsSettings, asked: readonly string[], modelsOfAlias: ModelsOfAlias): Choice {
   const warnings: ModelWarning[] = []
   const candidates = new Map<string, Candidate>()
   for (const name of asked) {
-    let found = resolve(settings, name)
+    let found = resolve(settings, name, modelsOfAlias)
     if (found.length === 0 && settings.substitute !== undefined) {
-      found = resolve(settings, settings.substitute)
+      found = resolve(settings, settings.substitute, modelsOfAlias)
       if (found[0])
         warnings.push({
           type: 'fallback_used',
@@ -46,7 +65,6 @@ export function chooseModels(settings: ModelsSettings, asked: readonly string[])
     }
     for (const candidate of found) candidates.set(candidate.id, candidate)
   }
-  if (candidates.size === 0) throw noSuchModel(settings, asked)
   return { candidates: [...candidates.values()].slice(0, maxCandidates), warnings }
 }
 
@@ -57,8 +75,19 @@ export function modelsOf(settings: ModelsSettings, alias: Alias): Candidate[] {
   return settings.providers.map((provider) => toCandidate(provider, usualModel(provider, alias)))
 }
 
-function resolve(settings: ModelsSettings, name: string): Candidate[] {
-  if ((aliases as readonly string[]).includes(name)) return modelsOf(settings, name as Alias)
+/** The models that transcribe unless a call names others. */
+export function transcribersOf(settings: ModelsSettings): Candidate[] {
+  if (settings.transcribers) return settings.transcribers.flatMap((name) => find(settings, name) ?? [])
+  return settings.providers.flatMap((provider) => {
+    const model = usualTranscriber(provider.kind)
+    return model === undefined ? [] : [toCandidate(provider, model)]
+  })
+}
+
+type ModelsOfAlias = (alias: Alias) => Candidate[]
+
+function resolve(settings: ModelsSettings, name: string, modelsOfAlias: ModelsOfAlias): Candidate[] {
+  if ((aliases as readonly string[]).includes(name)) return modelsOfAlias(name as Alias)
   const candidate = find(settings, name)
   return candidate ? [candidate] : []
 }
@@ -81,6 +110,15 @@ function noProvider(): ApiError {
     'Runtime',
     'This platform has no provider of language models: its operator sets OPENAI_API_KEY, ANTHROPIC_API_KEY or ' +
       'GOOGLE_GENERATIVE_AI_API_KEY, or MODELS_URL and MODELS_NAMES for an OpenAI-compatible endpoint such as Ollama',
+    { metadata: { subtype: 'NO_MODEL_PROVIDER' } },
+  )
+}
+
+function noTranscriber(): ApiError {
+  return new ApiError(
+    'Runtime',
+    'This platform has no model that transcribes: its operator sets OPENAI_API_KEY, or MODELS_TRANSCRIPTION to a model of ' +
+      'another provider',
     { metadata: { subtype: 'NO_MODEL_PROVIDER' } },
   )
 }

@@ -81,7 +81,7 @@ export function toUsage(
 }
 
 /** Providers are not trusted to count: a budget has to be able to add the number. */
-function countOf(tokens: number): number {
+export function countOf(tokens: number): number {
   return Number.isFinite(tokens) ? Math.min(Math.max(0, Math.round(tokens)), 1e9) : 0
 }
 

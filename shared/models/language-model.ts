@@ -60,11 +60,13 @@ const textOrList = (maxLength: number, { minItems, maxItems }: { minItems: numbe
     ],
   }) as const
 
+export const modelChoice = textOrList(300, { minItems: 1, maxItems: 10 })
+
 export const generateTextInput = closedObject(
   { messages: { type: 'array', minItems: 1, maxItems: 10_000, items: modelMessage } },
   {
     model: {
-      ...textOrList(300, { minItems: 1, maxItems: 10 }),
+      ...modelChoice,
       description: '`provider:model`, `auto`, `fast` or `best`; several in order of fallback. `auto` unless given.',
     },
     systemPrompt: { type: 'string', description: 'Instructions before all messages.' },
@@ -117,7 +119,7 @@ const modelWarning = closedObject({
 
 export type ModelWarning = Infer<typeof modelWarning>
 
-const dollars = {
+export const dollars = {
   type: 'number',
   description: 'In US dollars, by the platform’s table of prices; 0 if it has none.',
 } as const
@@ -178,7 +180,10 @@ export const generateTextChunk = closedObject(
 
 export type GenerateTextChunk = Infer<typeof generateTextChunk>
 
-const side = closedObject({ maxTokens: { type: 'integer' }, costPer1MTokens: { type: 'number' } })
+const side = closedObject(
+  { maxTokens: { type: 'integer' }, costPer1MTokens: { type: 'number' } },
+  { costPerMinute: { type: 'number', description: 'Of a model that transcribes: for a minute of sound.' } },
+)
 
 /** A model that bots may use. */
 export const languageModel = closedObject({

@@ -65,6 +65,7 @@ function answerAsModels(mock: SimulatedProviders['mock']): void {
   mock.onMessage('my parcel', { content: '{"case":"order"}' })
   mock.onMessage('a story', { content: 'Once upon a time.' })
   mock.onMessage('Why?', { content: 'Because.' })
+  mock.onTranscription({ transcription: { text: 'Good morning' } })
   mock.onMessage('do you open', { content: 'On weekdays, from 9 to 5.' })
 }
 

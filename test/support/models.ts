@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { json } from 'node:stream/consumers'
+import { buffer, json } from 'node:stream/consumers'
 import { LLMock } from '@copilotkit/aimock'
 
 /** The keys of the providers, which must be nowhere else than in their requests. */
@@ -64,7 +64,7 @@ export async function startEndpoint(): Promise<ScriptedEndpoint> {
     script: (response, { body }) => complete(response, { content: `You said: ${body.messages.at(-1).content}` }),
   }
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const received = { path: request.url ?? '', headers: request.headers, body: await json(request) }
+    const received = { path: request.url ?? '', headers: request.headers, body: await bodyOf(request) }
     endpoint.requests.push(received)
     response.once('close', () => {
       if (!response.writableFinished) endpoint.aborted += 1
@@ -88,6 +88,14 @@ export async function startEndpoint(): Promise<ScriptedEndpoint> {
       await new Promise((resolve) => void server.close(resolve))
     },
   })
+}
+
+/** JSON, or a form by the names of its fields. */
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const type = request.headers['content-type'] ?? ''
+  if (!type.startsWith('multipart/form-data')) return json(request)
+  const form = new Response(await buffer(request), { headers: { 'content-type': type } })
+  return Object.fromEntries(await form.formData())
 }
 
 interface Completion {

@@ -2,10 +2,11 @@ import { dispatch } from '#shared/dispatch.ts'
 import { claimNextEvents } from '#shared/store/mailboxes.ts'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { createChatUser } from '../support/chat-client.ts'
-import { complete, startEndpoint, type ScriptedEndpoint } from '../support/models.ts'
+import { answerWith, complete, startEndpoint, type ScriptedEndpoint } from '../support/models.ts'
 import { endedEvents, replies } from '../support/outcomes.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
 import { Processes } from '../support/processes.ts'
+import { startTarget } from './outbound/fixture.ts'
 
 const processes = new Processes()
 let endpoint: ScriptedEndpoint
@@ -96,3 +97,43 @@ test('a call that is repeated while it is in flight, as after an outage of the d
   expect(replies[0].body).toEqual(replies[1].body)
   expect(endpoint.requests).toHaveLength(1)
 })
+
+/** Transcribes what the user names. */
+const listener = `
+  export const hooks = {
+    async afterIncomingMessage({ event, client }) {
+      const { output } = await client.transcribeAudio({ url: event.preview })
+      await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: output } })
+      await new Promise((resolve) => setTimeout(resolve, 2000))
+      await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: output } })
+    },
+  }`
+
+test(
+  'a sound at an address on a granted host is transcribed, and a worker killed afterwards does not pay for it again',
+  { timeout: 90_000 },
+  async () => {
+    await using sounds = await startTarget((_request, response) => {
+      response.writeHead(200, { 'content-type': 'audio/ogg; codecs=opus' }).end('sound')
+    })
+    let answers = 0
+    endpoint.requests.length = 0
+    endpoint.script = (response) => answerWith(response, 200, JSON.stringify({ text: `words ${++answers}` }))
+    const environment = { OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', MODELS_TRANSCRIPTION: 'local:small' }
+    const victim = await processes.start(platform, 'worker', environment)
+    const bot = await platform.createBot(listener)
+    await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { permissions: { net: [`127.0.0.1:${sounds.port}`] } })
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await chatUser.createConversation()
+    await chatUser.send(conversationId, `${sounds.url}/voice.ogg`)
+    const patience = { timeout: 30_000, interval: 20 }
+    await vi.waitFor(async () => expect(await replies(platform, conversationId)).toHaveLength(1), patience)
+    process.kill(victim.pid, 'SIGKILL')
+    await processes.start(platform, 'worker', environment)
+    await vi.waitFor(async () => expect(await replies(platform, conversationId)).toHaveLength(2), {
+      timeout: 50_000,
+    })
+    expect(await replies(platform, conversationId)).toEqual(['words 1', 'words 1'])
+    expect(endpoint.requests.map(({ body }) => [body.file.type, body.file.size])).toEqual([['audio/ogg', 5]])
+  },
+)

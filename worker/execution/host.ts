@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { HostCall, HostReply, HostStream, Json } from '#sandbox/protocol/contract.ts'
+import type { HostCall, HostFetch, HostReply, HostStream, Json } from '#sandbox/protocol/contract.ts'
 import { outcomesPath, type CardOutcomes } from '#sandbox/protocol/flow-contract.ts'
 import { isLanguageModelAction } from '#shared/models/model-action.ts'
 import { ApiError, isUnstorable } from '#shared/errors.ts'
 import { insertCardOutcomes } from '#shared/store/journal.ts'
 import { dispatch, type FormattedLines, type Reply, type Request } from '#shared/dispatch.ts'
 import type { BotCaller, OpenStreams } from '#shared/rpc/caller.ts'
-import type { Context } from '#shared/context.ts'
+import type { Context, FetchedBytes } from '#shared/context.ts'
 import { hashOf } from '#shared/rpc/journal.ts'
 import { answersInLines, type Operation } from '#shared/rpc/operation.ts'
 import { isRecord } from '#shared/models/payload.ts'
@@ -35,6 +35,8 @@ export interface HostRun {
   keepsPrompts?: boolean
   /** The user of the event, with whom what it keeps is erased. */
   userId?: string | null
+  /** Sends the requests of the code, within its grants and limits; absent: it can send none. */
+  fetch?: HostFetch
   /** Runs an action of the bot or of an installed integration. `scope` is the nested run's. */
   callAction(type: string, input: Record<string, unknown>, scope: string): Promise<Record<string, unknown>>
 }
@@ -60,6 +62,7 @@ export function createHostHandler(
       ...(query && { query }),
       body: async () => body,
       callerGone: () => run.ended,
+      ...(run.fetch && { fetchForCaller: (url) => fetchBytes(run.fetch!, url, run.ended) }),
       // A retried call keeps its number.
       identify: (operation) => (caller ??= toCaller(operation)),
     })
@@ -96,6 +99,25 @@ export function createHostHandler(
 
 function tooManyStreams(): ApiError {
   return new ApiError('RateLimited', 'The run has too many open streams: read or cancel others first')
+}
+
+/** Requests an address that the code names in a call. @throws ApiError `Runtime` */
+async function fetchBytes(fetch: HostFetch, url: string, ended: AbortSignal): Promise<FetchedBytes> {
+  const answer = await fetch({ method: 'GET', url, headers: {}, redirect: 'follow' }, ended)
+  const host = URL.parse(url)?.host ?? 'The address'
+  if ('failure' in answer) throw notFetched(answer.message)
+  if (!('body' in answer)) throw notFetched(`${host} answers in a stream`)
+  const { status, body, isBase64, headers } = answer
+  if (status < 200 || status >= 300) throw notFetched(`${host} answered with ${status}`)
+  const mediaType = headers
+    .find(([name]) => name === 'content-type')?.[1]
+    .split(';', 1)[0]
+    ?.trim()
+  return { bytes: Buffer.from(body, isBase64 ? 'base64' : 'utf8'), mediaType: mediaType || undefined }
+}
+
+function notFetched(reason: string): ApiError {
+  return new ApiError('Runtime', `The address cannot be read: ${reason}`, { metadata: { subtype: 'NOT_FETCHED' } })
 }
 
 /**

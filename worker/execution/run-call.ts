@@ -78,6 +78,15 @@ export async function runCall(
   const id = `${event.id}#${event.attempt}.${++runs}/${scope}`
   let interrupted: string | undefined
   const ended = new AbortController()
+  const open = worker.openFetch({ botId: event.bot_id, code: call.code, limits })
+  const fetch: HostFetch = async (request, signal) => {
+    const step = recorder.begin('fetch', nameOfFetch(request, call.code), depth + 1)
+    const answer = await open(request, signal)
+    if ('parts' in answer)
+      return { ...answer, parts: until(answer.parts, (failure) => step.end(failure ?? answer.status)) }
+    step.end('failure' in answer ? answer.failure : answer.status)
+    return answer
+  }
   const handleHostCall = createHostHandler(worker, {
     botId: event.bot_id,
     ...('installation' in call.code && { installation: call.code.installation }),
@@ -86,6 +95,7 @@ export async function runCall(
     scope,
     openStreams,
     ended: ended.signal,
+    fetch,
     keepsPrompts: event.keeps_prompts,
     userId: event.user_id,
     onCall: (name) => observedCall(worker, recorder.begin('call', name, depth + 1)),
@@ -111,15 +121,6 @@ export async function runCall(
   const host: Host = async (hostCall, reserveStream) => {
     const reply = await handleHostCall(hostCall, reserveStream)
     return interrupted === undefined ? reply : { interrupted }
-  }
-  const open = worker.openFetch({ botId: event.bot_id, code: call.code, limits })
-  const fetch: HostFetch = async (request, signal) => {
-    const step = recorder.begin('fetch', nameOfFetch(request, call.code), depth + 1)
-    const answer = await open(request, signal)
-    if ('parts' in answer)
-      return { ...answer, parts: until(answer.parts, (failure) => step.end(failure ?? answer.status)) }
-    step.end('failure' in answer ? answer.failure : answer.status)
-    return answer
   }
   // The event's own run has just begun, so it gets the whole limit, and its failure names the limit as configured.
   const left = scope === '' ? limits.wallMilliseconds : Math.max(1, handling.deadline - Date.now())

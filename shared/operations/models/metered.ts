@@ -1,9 +1,7 @@
 import type { ModelsSettings } from '../../config/models-settings.ts'
-import type { Choice } from '../../llm/choose-models.ts'
-import type { ModelAttempt } from '../../llm/gateway.ts'
-import type { Piece } from '../../llm/streamed-answer.ts'
+import type { ModelAttempt } from '../../llm/provider-calls.ts'
 import { ApiError } from '../../errors.ts'
-import type { GenerateTextInput, GenerateTextOutput } from '../../models/language-model.ts'
+import type { ModelUsage } from '../../models/language-model.ts'
 import type { BotContext } from '../../rpc/caller.ts'
 import {
   BudgetExceededError,
@@ -14,29 +12,22 @@ import {
   type CallUsage,
 } from '../../store/model-budgets.ts'
 
-/** A call of language models. */
-interface MeteredCall {
-  input: GenerateTextInput
-  choice: Choice
-  isStreamed: boolean
-  /** Aborts the call. */
-  signal: AbortSignal | undefined
-}
-
 /**
  * Makes a call of language models within the budgets of the bot and its workspace: the estimated usage is reserved before,
  * and replaced by the reported usage afterwards. The reservation of a worker that dies stays until its call can no longer be in
  * flight.
  *
+ * @param estimate the usage that the call is assumed to have
+ * @param ask makes the call
  * @returns the pieces of the answer, then the answer; it has to be read to its end, for the usage is settled there
  * @throws ApiError `PaymentRequired` when a budget is used up, before anything is sent; `NoAnswerError`
  */
-export async function* metered(
+export async function* metered<Piece, Answer>(
   context: BotContext,
-  call: MeteredCall,
-): AsyncGenerator<Piece, GenerateTextOutput, void> {
-  const { db, models, config, caller, log } = context
-  const { inputTokens, inputCost, outputTokens, outputCost } = models.estimate(call.input, call.choice)
+  { inputTokens, inputCost, outputTokens, outputCost }: ModelUsage,
+  ask: (onAttempt: (attempt: ModelAttempt) => void) => AsyncGenerator<Piece, Answer, void>,
+): AsyncGenerator<Piece, Answer, void> {
+  const { db, config, caller, log } = context
   const estimate = { tokens: inputTokens + outputTokens, cost: inputCost + outputCost }
   const options = { operatorBudget: config.models.workspaceBudget, milliseconds: longestCall(config.models) }
   const reservation = await reserveUsage(db, caller.botId, estimate, options).catch((error: unknown) => {
@@ -44,7 +35,7 @@ export async function* metered(
   })
   const attempts: ModelAttempt[] = []
   try {
-    return yield* models.generate({ botId: caller.botId, ...call, onAttempt: (attempt) => attempts.push(attempt) })
+    return yield* ask((attempt) => attempts.push(attempt))
   } finally {
     // The answer is paid for: it is not lost with the database.
     await settleUsage(db, reservation, { usages: usagesOf(attempts), failures: failuresOf(attempts) }).catch(
@@ -59,10 +50,8 @@ function longestCall({ timeoutMilliseconds }: ModelsSettings): number {
   return timeoutMilliseconds + settlingMilliseconds
 }
 
-/** Asks for a whole answer, within the budgets. @throws ApiError as `metered` */
-export async function askModels(context: BotContext, input: GenerateTextInput): Promise<GenerateTextOutput> {
-  const call = { input, choice: context.models.choose(input), isStreamed: false, signal: context.callerGone?.() }
-  const pieces = metered(context, call)
+/** The answer after all pieces. */
+export async function answerOf<Answer>(pieces: AsyncGenerator<unknown, Answer, void>): Promise<Answer> {
   let next = await pieces.next()
   while (!next.done) next = await pieces.next()
   return next.value

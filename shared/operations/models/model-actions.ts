@@ -53,7 +53,7 @@ const listLanguageModels =
   async (context) => ({
     models: (await withOwnModels(context)).models
       .list()
-      .filter(({ id }) => id.startsWith(`${alias}:`))
+      .filter(({ id, capabilities }) => id.startsWith(`${alias}:`) && !capabilities.supportsTranscription)
       .map(({ id, name, description, tags, input, output }) => ({
         id: id.slice(alias.length + 1),
         name,

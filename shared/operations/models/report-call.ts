@@ -1,16 +1,31 @@
 import { NoAnswerError } from '../../llm/model-failure.ts'
 import type { GenerateTextInput, GenerateTextOutput } from '../../models/language-model.ts'
 import type { ModelStep } from '../../models/run-record.ts'
-import type { BotContext } from '../../rpc/caller.ts'
+import type { BotContext, ModelCallReport } from '../../rpc/caller.ts'
 import { answerText, promptText } from './call-text.ts'
 
 /** Adds a call that a model has answered to the timeline of its event. */
 export async function reportAnswer(
-  { caller }: BotContext,
+  context: BotContext,
   input: GenerateTextInput,
   { answer, isReplayed }: { answer: GenerateTextOutput; isReplayed: boolean },
 ): Promise<void> {
-  const { model, usage, cost, ttft } = answer.metadata
+  const contents = () => ({ prompt: promptText(input), answer: answerText(answer) })
+  await reportCall(context, { metadata: answer.metadata, isReplayed, contents })
+}
+
+/** The same, of a call that was not for a text. */
+export async function reportCall(
+  { caller }: BotContext,
+  {
+    metadata: { model, usage, cost, ttft },
+    isReplayed,
+    contents,
+  }: Pick<ModelCallReport, 'contents'> & {
+    metadata: Pick<GenerateTextOutput['metadata'], 'model' | 'usage' | 'cost' | 'ttft'>
+    isReplayed: boolean
+  },
+): Promise<void> {
   const facts: ModelStep = {
     model,
     input: usage.inputTokens,
@@ -19,12 +34,11 @@ export async function reportAnswer(
     ...(ttft !== undefined && { first: ttft }),
     ...(isReplayed && { replayed: true }),
   }
-  const contents = () => ({ prompt: promptText(input), answer: answerText(answer) })
   await caller.execution?.reportModelCall?.({ facts, contents })
 }
 
 /** Adds a call that no model has answered; refusals before a model was asked have only the status of their step. */
-export async function reportFailure({ caller }: BotContext, input: GenerateTextInput, error: unknown): Promise<void> {
+export async function reportFailure({ caller }: BotContext, prompt: () => string, error: unknown): Promise<void> {
   if (!(error instanceof NoAnswerError)) return
   const { last, billed } = error
   const sum = (of: (usage: (typeof billed)[number]['usage']) => number) =>
@@ -38,5 +52,5 @@ export async function reportFailure({ caller }: BotContext, input: GenerateTextI
     }),
     failure: last.status === undefined ? last.kind : `${last.kind} ${last.status}`,
   }
-  await caller.execution?.reportModelCall?.({ facts, contents: () => ({ prompt: promptText(input), answer: '' }) })
+  await caller.execution?.reportModelCall?.({ facts, contents: () => ({ prompt: prompt(), answer: '' }) })
 }

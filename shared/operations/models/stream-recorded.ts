@@ -5,7 +5,8 @@ import type { GenerateTextChunk, GenerateTextInput, GenerateTextOutput } from '.
 import type { BotContext } from '../../rpc/caller.ts'
 import { recordPaidStream } from '../../rpc/journal.ts'
 import { toLineStream, type LineStream } from '../../rpc/line-stream.ts'
-import { metered } from './metered.ts'
+import { promptText } from './call-text.ts'
+import { meteredText } from './metered-text.ts'
 import { reportAnswer, reportFailure } from './report-call.ts'
 
 type Pieces = AsyncGenerator<Piece, GenerateTextOutput, void>
@@ -14,7 +15,7 @@ type Pieces = AsyncGenerator<Piece, GenerateTextOutput, void>
  * Asks for an answer in chunks once in an event, within the budgets, and adds the call to the event's timeline.
  *
  * @param call the input of the operation, which the journal compares
- * @throws ApiError as `askModels`, before the first chunk
+ * @throws ApiError as `meteredText`, before the first chunk
  */
 export async function streamRecorded(
   context: BotContext,
@@ -26,7 +27,7 @@ export async function streamRecorded(
   const gone = context.callerGone?.()
   const signal = gone ? AbortSignal.any([gone, cancelled.signal]) : cancelled.signal
   const stream = await recordPaidStream(context, call, models.unrecorded, async function* () {
-    return yield* metered(context, { input, choice: models.choose(input), isStreamed: true, signal })
+    return yield* meteredText(context, input, { isStreamed: true, signal })
   })
   if ('recorded' in stream) {
     const { recorded } = stream
@@ -46,7 +47,7 @@ async function* reported(context: BotContext, input: GenerateTextInput, pieces: 
     await reportAnswer(context, input, { answer, isReplayed: false })
     return answer
   } catch (error) {
-    await reportFailure(context, input, error)
+    await reportFailure(context, () => promptText(input), error)
     throw error
   }
 }

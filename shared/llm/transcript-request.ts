@@ -1,0 +1,94 @@
+import type { ModelUsage } from '../models/language-model.ts'
+import { transcriptionPriceOf } from './catalogue.ts'
+import type { Candidate } from './choose-models.ts'
+import { tokensOfText } from './estimate.ts'
+import { countOf } from './from-result.ts'
+import { orAborted, type ModelRequest } from './provider-calls.ts'
+import { toStorable } from './to-storable.ts'
+
+/** Sound that is to be transcribed. */
+export interface Sound {
+  bytes: Uint8Array
+  /** For instance `audio/mpeg`. */
+  mediaType: string
+}
+
+/** The transcript of one model. */
+export interface Transcript {
+  text: string
+  durationSeconds: number
+  usage: ModelUsage
+}
+
+/** The tokens that a second of sound counts as, where a provider reports none: those of its hosted models. */
+const tokensPerSecond = 10
+/** The bytes that a second of sound is assumed to have, before its duration is known: those of a voice message. */
+const bytesPerSecond = 4000
+/** The tokens of speech in a second, at most. */
+const spokenTokensPerSecond = 5
+
+/** Makes the request for a transcript to a model. */
+export function transcriptRequest(sound: Sound, candidate: Candidate): ModelRequest<never, Transcript> {
+  return {
+    isStreamed: false,
+    hasBegun: false,
+    // It has no pieces.
+    // oxlint-disable-next-line require-yield
+    async *send(provider, { signal, abortSignal }) {
+      const opened = await provider.transcription(candidate.model)
+      const { bytes: audio, mediaType } = sound
+      const result = await orAborted(opened.doGenerate({ audio, mediaType, abortSignal }), signal)
+      const text = toStorable(result.text)
+      const reported = reportedTokens(result)
+      const durationSeconds = durationOf(result.durationInSeconds, reported.sound) ?? assumedSeconds(sound)
+      const usage = usageOf(candidate, durationSeconds, {
+        input: reported.input ?? durationSeconds * tokensPerSecond,
+        output: reported.output ?? tokensOfText(text),
+      })
+      return { text, durationSeconds, usage }
+    },
+    billed: () => expectedTranscript(sound, candidate),
+  }
+}
+
+/** The usage that a call is assumed to have with a model. */
+export function expectedTranscript(sound: Sound, candidate: Candidate): ModelUsage {
+  const seconds = assumedSeconds(sound)
+  return usageOf(candidate, seconds, { input: seconds * tokensPerSecond, output: seconds * spokenTokensPerSecond })
+}
+
+/** Sound is paid for by its duration; the tokens are for budgets in tokens. */
+function usageOf(
+  { provider, model }: Candidate,
+  seconds: number,
+  { input, output }: { input: number; output: number },
+): ModelUsage {
+  return {
+    inputTokens: countOf(input),
+    inputCost: (seconds / 60) * transcriptionPriceOf(provider.kind, model),
+    outputTokens: countOf(output),
+    outputCost: 0,
+  }
+}
+
+function assumedSeconds({ bytes }: Sound): number {
+  return Math.max(1, Math.ceil(bytes.byteLength / bytesPerSecond))
+}
+
+const maxSeconds = 24 * 60 * 60
+
+function durationOf(reported: number | undefined, soundTokens: number | undefined): number | undefined {
+  const seconds = reported ?? (soundTokens === undefined ? undefined : soundTokens / tokensPerSecond)
+  return seconds !== undefined && seconds >= 0 && seconds <= maxSeconds ? seconds : undefined
+}
+
+/** The tokens that a provider reports, of those who do. */
+function reportedTokens({ usage }: { usage?: unknown }): { input?: number; output?: number; sound?: number } {
+  const { input_tokens, output_tokens, input_token_details: details } = (usage ?? {}) as Record<string, unknown>
+  const sound = (details as Record<string, unknown> | null | undefined)?.['audio_tokens']
+  return {
+    ...(typeof input_tokens === 'number' && { input: input_tokens }),
+    ...(typeof output_tokens === 'number' && { output: output_tokens }),
+    ...(typeof sound === 'number' && { sound }),
+  }
+}

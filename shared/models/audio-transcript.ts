@@ -1,0 +1,46 @@
+import { closedObject, type Infer } from '../schema.ts'
+import { dollars, modelChoice, modelUsage } from './language-model.ts'
+
+export const transcribeAudioInput = closedObject(
+  {
+    url: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'The sound: a data URL in base64, the `url` of a file, or, in bot code, an address on a granted host. At most 25 MB.',
+    },
+  },
+  {
+    mimeType: {
+      type: 'string',
+      pattern: '^[\\w.+-]{1,60}/[\\w.+-]{1,60}$',
+      description: 'For instance `audio/mpeg`. That of the address unless given.',
+    },
+    model: {
+      ...modelChoice,
+      description:
+        '`provider:model`, several in order of fallback, or `auto`, the platform’s own choice, unless given.',
+    },
+  },
+)
+
+export type TranscribeAudioInput = Infer<typeof transcribeAudioInput>
+
+export const transcribeAudioOutput = closedObject({
+  output: { type: 'string', description: 'The words that are spoken.' },
+  metadata: closedObject({
+    provider: { type: 'string' },
+    model: { type: 'string', description: 'The model that answered, as `provider:model`.' },
+    durationSeconds: {
+      type: 'number',
+      description: 'The length of the sound: of the provider’s answer, or estimated from its size.',
+    },
+    usage: modelUsage,
+    cost: { ...dollars, description: 'An estimate: the provider’s bill is exact.' },
+    cached: { type: 'boolean' },
+    latency: { type: 'integer', description: 'Milliseconds from the call to the answer.' },
+    fallbackPath: { type: 'array', items: { type: 'string' }, description: 'The models that failed before.' },
+  }),
+})
+
+export type TranscribeAudioOutput = Infer<typeof transcribeAudioOutput>

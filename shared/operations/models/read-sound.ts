@@ -1,0 +1,111 @@
+import { buffer } from 'node:stream/consumers'
+import { ApiError } from '../../errors.ts'
+import { findContentAt } from '../../files/find-content.ts'
+import { readObject } from '../../files/objects.ts'
+import type { Sound } from '../../llm/transcript-request.ts'
+import type { BotContext } from '../../rpc/caller.ts'
+import { megabyte } from '../../units.ts'
+
+/** Upper bound of a sound: that of the providers. */
+const maxSoundBytes = 25 * megabyte
+
+/** The media types that providers transcribe; some containers of films hold sound alone. */
+const soundTypes = /^(audio\/[\w.+-]+|video\/(mp4|webm|mpeg)|application\/ogg)$/
+
+/**
+ * Reads the sound at an address that the caller names, and counts its memory until it is disposed of. The platform requests no
+ * address itself: it reads its own files, and what the requests of the caller's code may reach.
+ *
+ * @throws ApiError `InvalidPayload` for another kind of address, `LimitExceeded` beyond 25 MB, `RateLimited` when the memory for
+ *   sounds is in use
+ */
+export async function readSound(
+  context: BotContext,
+  url: string,
+  mimeType: string | undefined,
+): Promise<Sound & Disposable> {
+  const share = context.models.sounds.open(context.caller.botId)
+  try {
+    const { bytes, mediaType } = await read(context, url, (size) => {
+      if (size > maxSoundBytes) throw tooLarge()
+      share.add(size)
+    })
+    if (bytes.byteLength === 0) throw new ApiError('InvalidPayload', 'url: the sound is empty')
+    return { bytes, mediaType: soundTypeOf(mimeType ?? mediaType), [Symbol.dispose]: () => share.close() }
+  } catch (error) {
+    share.close()
+    throw error
+  }
+}
+
+/** @param hold counts the bytes, before they are read where their number is known */
+async function read(
+  context: BotContext,
+  url: string,
+  hold: (bytes: number) => void,
+): Promise<{ bytes: Uint8Array; mediaType: string | undefined }> {
+  if (/^data:/i.test(url)) {
+    hold(Math.ceil(url.length * 0.75))
+    return dataOf(url)
+  }
+  const file = fileAt(context, url)
+  if (file !== undefined) {
+    const { object, contentType } = await findContentAt(context, file)
+    hold(object.size)
+    return { bytes: await buffer(readObject(context, object)), mediaType: contentType.split(';', 1)[0]!.trim() }
+  }
+  const protocol = URL.parse(url)?.protocol
+  if (protocol !== 'https:' && protocol !== 'http:') throw noSound()
+  if (!context.fetchForCaller) throw noSound()
+  const fetched = await context.fetchForCaller(url)
+  hold(fetched.bytes.byteLength)
+  return fetched
+}
+
+/** The segment that names a content, of an address of the platform's own files. */
+function fileAt({ config }: BotContext, url: string): string | undefined {
+  const target = URL.parse(url)
+  const files = new URL(`${config.http.baseUrl}/files/`)
+  if (target?.origin !== files.origin || !target.pathname.startsWith(files.pathname)) return undefined
+  const [segment = ''] = target.pathname.slice(files.pathname.length).split('/')
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    throw noSound()
+  }
+}
+
+function dataOf(url: string): { bytes: Uint8Array; mediaType: string | undefined } {
+  const comma = url.indexOf(',')
+  const [, mediaType] =
+    /^data:([\w.+-]+\/[\w.+-]+)?(?:;[\w.+-]+=[\w.+-]+)*;base64$/i.exec(url.slice(0, Math.min(comma, 300))) ?? []
+  const data = url.slice(comma + 1)
+  if (comma === -1 || mediaType === undefined || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) {
+    throw new ApiError('InvalidPayload', 'url must be a data URL with a media type and base64')
+  }
+  return { bytes: Buffer.from(data, 'base64'), mediaType }
+}
+
+function soundTypeOf(mediaType: string | undefined): string {
+  const type = mediaType?.toLowerCase()
+  if (type !== undefined && soundTypes.test(type)) return type
+  throw new ApiError(
+    'InvalidPayload',
+    `The media type ${type === undefined ? 'is unknown' : `${type} is none of sounds`}: give it as mimeType, for instance audio/mpeg`,
+  )
+}
+
+function noSound(): ApiError {
+  return new ApiError(
+    'InvalidPayload',
+    'url must be a data URL in base64 or the url of a file of the platform: upload the sound first. In bot code it may also be an ' +
+      'address on a granted host',
+  )
+}
+
+function tooLarge(): ApiError {
+  return new ApiError(
+    'LimitExceeded',
+    `The sound has more than ${maxSoundBytes / megabyte} MB, the maximum: compress it, or send it in parts`,
+  )
+}

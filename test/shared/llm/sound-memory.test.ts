@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { SoundMemory } from '#shared/llm/sound-memory.ts'
+import { megabyte } from '#shared/units.ts'
+
+const hold = (memory: SoundMemory, botId: string, megabytes: number) => {
+  const share = memory.open(botId)
+  share.add(megabytes * megabyte)
+  return share
+}
+
+test('one bot cannot take all of the memory for sounds, nor all bots more than there is', () => {
+  const memory = new SoundMemory()
+  hold(memory, 'one', 60)
+  expect(() => hold(memory, 'one', 5)).toThrow('try again in a moment')
+  hold(memory, 'two', 60)
+  expect(() => hold(memory, 'three', 9)).toThrow('try again in a moment')
+  hold(memory, 'three', 8)
+})
+
+test('a closed share is free again, once', () => {
+  const memory = new SoundMemory()
+  const share = hold(memory, 'one', 64)
+  share.close()
+  share.close()
+  hold(memory, 'one', 64)
+  expect(() => hold(memory, 'one', 1)).toThrow('try again in a moment')
+})
