@@ -4,13 +4,16 @@ import { measureBp } from './cli/bp.ts'
 import { measureCatalogue, type CatalogueOptions } from './catalogue/catalogue.ts'
 import { kinds } from './catalogue/prepare-projects.ts'
 import { measureHitl } from './hitl/hitl.ts'
+import { measureLlm } from './llm/llm.ts'
 import { measureModels } from './models/models.ts'
 import { measureV12 } from './v12.ts'
 import { measureWizards } from './wizards/wizards.ts'
 
 /**
- * Measures how much of what other platforms have works here: bots of v12, the commands of the public command line, the tests of the public chat client, the
- * tests and recordings of the packages that ask language models, the plugin that hands conversations over, the install wizards of integrations, or, without a subject, the public catalogue of integrations, plugins and bots. `--write` also writes the figures into the documentation.
+ * Measures how much of what other platforms have works here: bots of v12, the commands of the public command line, the tests
+ * of the public chat client, the tests and recordings of the packages that ask language models, the plugin that hands
+ * conversations over, the install wizards of integrations, the integrations of language models, or, without a subject, the
+ * public catalogue of integrations, plugins and bots. `--write` also writes the figures into the documentation.
  */
 const subjects: Record<string, { measure(source: string, options: CatalogueOptions): Promise<void>; source: string }> =
   {
@@ -22,6 +25,7 @@ const subjects: Record<string, { measure(source: string, options: CatalogueOptio
       measure: (source, { writes }) => measureWizards(source, writes),
       source: 'checkout of the public repository',
     },
+    llm: { measure: (source, { writes }) => measureLlm(source, writes), source: 'checkout of the public repository' },
     models: {
       measure: (source, { writes }) => measureModels(source, writes),
       source: 'git directory of the public repository',
@@ -31,7 +35,7 @@ const subjects: Record<string, { measure(source: string, options: CatalogueOptio
 
 const usage = [
   'npm run compatibility -- [catalogue] --source <checkout of the public repository> [--only <kind>,…] [--write]',
-  ...['v12', 'bp', 'chat', 'hitl', 'wizards', 'models'].map(
+  ...['v12', 'bp', 'chat', 'hitl', 'wizards', 'llm', 'models'].map(
     (name) => `npm run compatibility -- ${name} --source <${subjects[name]!.source}> [--write]`,
   ),
 ]

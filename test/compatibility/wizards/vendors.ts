@@ -1,4 +1,4 @@
-import type { VendorAnswer, VendorRequest, Vendors } from './stand-in.ts'
+import type { VendorAnswer, VendorRequest, Vendors } from '../stand-in/stand-in.ts'
 
 /** The identities of the accounts, as the integrations report them. */
 export const accounts = { slack: 'T0STANDIN', slackBot: 'U0STANDIN', hubspot: '4711', linear: 'org-stand-in' }

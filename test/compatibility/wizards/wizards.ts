@@ -1,17 +1,10 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { homedir, tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { connect, type Connection } from '../../../cli/connection.ts'
-import { openBp } from '../../../cli/hub/bp.ts'
-import { deployProject } from '../../../cli/hub/deploy-project.ts'
+import type { Connection } from '../../../cli/connection.ts'
 import { launchChromium } from '../../browser/chromium.ts'
-import { openOwnPlatform } from '../../support/own-platform.ts'
-import { prepareProjects } from '../catalogue/prepare-projects.ts'
 import { sampleOf } from '../catalogue/sample.ts'
-import { buildCli } from '../cli/build-cli.ts'
+import { deployIntegrations } from '../stand-in/deploy-integrations.ts'
+import { contentOf, type StandIn } from '../stand-in/stand-in.ts'
 import { writeMeasured } from '../write-measured.ts'
-import { startStandIn, type StandIn } from './stand-in.ts'
 import { accounts, vendors } from './vendors.ts'
 
 /** One way through the wizard of an integration. */
@@ -134,29 +127,11 @@ async function allow(page: Page, actor = ''): Promise<void> {
  */
 export async function measureWizards(source: string, writes: boolean): Promise<void> {
   await using parts = new AsyncDisposableStack()
-  const folder = parts.adopt(await mkdtemp(join(tmpdir(), 'isobot-wizards-')), (path) => rm(path, { recursive: true }))
-  const build = process.env['BP_BUILD_DIR'] ?? join(homedir(), '.cache', 'isobot-bp')
-  const cli = await buildCli(source, build)
-  const projects = await prepareProjects(source, join(build, 'catalogue'))
   const services = vendors()
-  const standIn = await startStandIn(services, folder, parts)
   const hosts = Object.keys(services)
-  const platform = await openOwnPlatform(join(folder, 'data'), parts, {
-    NODE_OPTIONS: `--import=${new URL('./reroute.ts', import.meta.url).href}`,
-    NODE_EXTRA_CA_CERTS: standIn.certificate,
-    REROUTED_HOSTS: JSON.stringify(Object.fromEntries(hosts.map((host) => [host, standIn.port]))),
-  })
-  const home = join(folder, 'home')
-  await mkdir(home)
-  const bp = await openBp(cli.script, platform, home)
   const names = new Set<string>(ways.map(({ integration }) => integration))
-  for (const project of projects) {
-    const isNeeded = project.kind === 'interfaces' || (project.kind === 'integrations' && names.has(project.name))
-    if (!isNeeded) continue
-    const { problem } = await deployProject(bp, project, { otherSecrets: 'none' })
-    if (problem !== '') throw new Error(`${project.kind}/${project.name}: ${problem}`)
-  }
-  const api = await connect({ name: 'wizards', ...platform })
+  const options = { vendors: services, parts, otherSecrets: 'none' }
+  const { api, standIn, version } = await deployIntegrations(source, names, options)
   const browser = parts.adopt(await launchChromium(), (open) => open.close())
   const lines: string[] = []
   let failed = 0
@@ -170,7 +145,7 @@ export async function measureWizards(source: string, writes: boolean): Promise<v
     console.log(`${way.integration}, ${way.name}: ${cell}`)
   }
   for (const request of standIn.unknown) console.log(`The stand-in does not know ${request}`)
-  const summary = `${new Date().toISOString().slice(0, 10)}, \`bp\` ${cli.version}: ${ways.length - failed} of ${ways.length} work.`
+  const summary = `${new Date().toISOString().slice(0, 10)}, \`bp\` ${version}: ${ways.length - failed} of ${ways.length} work.`
   console.log(summary)
   if (failed > 0) process.exitCode = 1
   if (writes) {
@@ -243,9 +218,9 @@ async function openVendors(page: Page, { standIn, hosts }: Scene): Promise<void>
       const request = route.request()
       const { hostname, pathname: path, searchParams: query } = new URL(request.url())
       if (!hosts.includes(hostname)) return route.abort()
-      const given = standIn.answer(hostname, { method: request.method(), path, query, body: request.postData() ?? '' })
-      const body = 'page' in given ? given.page : JSON.stringify(given.json)
-      return route.fulfill({ contentType: 'page' in given ? 'text/html' : 'application/json', body })
+      const asked = { method: request.method(), path, query, body: request.postData() ?? '' }
+      const { type, body } = contentOf(await standIn.answer(hostname, asked))
+      return route.fulfill({ contentType: type, body: Buffer.from(body) })
     },
   )
 }

@@ -13,21 +13,22 @@ export interface VendorRequest {
   query: URLSearchParams
   /** A form or JSON. */
   body: string
+  /** The media type of the body. */
+  type?: string | undefined
 }
 
-/** The answer of a service: JSON, or a page. */
-export type VendorAnswer = { json: unknown; status?: number } | { page: string }
+/** The answer of a service: JSON, a page, or a file. */
+export type VendorAnswer = { json: unknown; status?: number } | { page: string } | { file: Uint8Array; type: string }
 
 /** The services of vendors, by host. */
-export type Vendors = Record<string, (request: VendorRequest) => VendorAnswer>
+export type Vendors = Record<string, (request: VendorRequest) => VendorAnswer | Promise<VendorAnswer>>
 
 export interface StandIn {
-  port: number
-  /** The file with the certificate, which is its own authority. */
-  certificate: string
+  /** Variables of processes that reach it at the vendors' names. */
+  environment: NodeJS.ProcessEnv
   /** The requests that no service knows. */
   readonly unknown: string[]
-  answer(host: string, request: VendorRequest): VendorAnswer
+  answer(host: string, request: VendorRequest): Promise<VendorAnswer>
 }
 
 /** Starts the services of vendors on this machine, with a certificate for their names. */
@@ -37,10 +38,10 @@ export async function startStandIn(vendors: Vendors, folder: string, parts: Asyn
   const options = `req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=stand-in -addext subjectAltName=${names.join(',')}`
   await promisify(execFile)('openssl', [...options.split(' '), '-keyout', key, '-out', certificate])
   const unknown: string[] = []
-  function answer(host: string, request: VendorRequest): VendorAnswer {
+  async function answer(host: string, request: VendorRequest): Promise<VendorAnswer> {
     const vendor = vendors[host]
     try {
-      if (vendor) return vendor(request)
+      if (vendor) return await vendor(request)
     } catch (error) {
       unknown.push(`${host}: ${(error as Error).message}`)
     }
@@ -50,10 +51,10 @@ export async function startStandIn(vendors: Vendors, folder: string, parts: Asyn
     { key: await readFile(key), cert: await readFile(certificate) },
     async (request, response) => {
       const { pathname: path, searchParams: query } = new URL(request.url!, 'https://vendor')
-      const { method = 'GET' } = request
-      const given = answer(String(request.headers.host), { method, path, query, body: await text(request) })
-      const [type, body] =
-        'page' in given ? ['text/html', given.page] : ['application/json', JSON.stringify(given.json)]
+      const { method = 'GET', headers } = request
+      const asked = { method, path, query, body: await text(request), type: headers['content-type'] }
+      const given = await answer(String(headers.host), asked)
+      const { type, body } = contentOf(given)
       response.writeHead('status' in given ? (given.status ?? 200) : 200, { 'content-type': type }).end(body)
     },
   )
@@ -62,5 +63,20 @@ export async function startStandIn(vendors: Vendors, folder: string, parts: Asyn
     server.closeAllConnections()
     server.close()
   })
-  return { port: (server.address() as AddressInfo).port, certificate, unknown, answer }
+  const { port } = server.address() as AddressInfo
+  const ports = Object.fromEntries(Object.keys(vendors).map((host) => [host, port]))
+  const environment = {
+    NODE_OPTIONS: `--import=${new URL('./reroute.ts', import.meta.url).href}`,
+    // The certificate is its own authority.
+    NODE_EXTRA_CA_CERTS: certificate,
+    REROUTED_HOSTS: JSON.stringify(ports),
+  }
+  return { environment, unknown, answer }
+}
+
+/** The body of an answer, and its media type. */
+export function contentOf(answer: VendorAnswer): { type: string; body: string | Uint8Array } {
+  if ('page' in answer) return { type: 'text/html', body: answer.page }
+  if ('file' in answer) return { type: answer.type, body: answer.file }
+  return { type: 'application/json', body: JSON.stringify(answer.json) }
 }
