@@ -1,5 +1,3 @@
-import { enableCompileCache } from 'node:module'
+import { runProgram } from './program.ts'
 
-enableCompileCache()
-const { runProgram } = await import('./program.ts')
 await runProgram(process.argv.slice(2))

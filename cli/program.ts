@@ -1,73 +1,45 @@
 import { Command, CommanderError } from 'commander'
-import { addAuditCommand } from './commands/audit.ts'
-import { addBackupCommand } from './commands/backup.ts'
-import { addBotsCommand } from './commands/bots.ts'
-import { addChatCommand } from './commands/chat.ts'
-import { addConversationsCommand } from './commands/conversations.ts'
-import { addDeployCommand } from './commands/deploy.ts'
-import { addDevCommand } from './commands/dev.ts'
-import { addDoctorCommand } from './commands/doctor.ts'
-import { addEventsCommand } from './commands/events.ts'
-import { addFilesCommand } from './commands/files.ts'
-import { addIntegrationsCommand } from './commands/integrations.ts'
-import { addHubCommand } from './commands/hub.ts'
-import { addInboxCommand } from './commands/inbox.ts'
-import { addImportCommand } from './commands/import.ts'
-import { addInitCommand } from './commands/init.ts'
-import { addLoginCommand } from './commands/login.ts'
-import { addLogsCommand } from './commands/logs.ts'
-import { addMembersCommand } from './commands/members.ts'
-import { addModelsCommand } from './commands/models.ts'
-import { addPromoteCommand } from './commands/promote.ts'
-import { addProfilesCommand } from './commands/profiles.ts'
-import { addReencryptCommand } from './commands/reencrypt.ts'
-import { addRestoreCommand } from './commands/restore.ts'
-import { addRunCommand } from './commands/run.ts'
-import { addSecretsCommand } from './commands/secrets.ts'
-import { addStartCommand } from './commands/start.ts'
-import { addTablesCommand } from './commands/tables.ts'
-import { addTestCommand } from './commands/test.ts'
-import { addTokensCommand } from './commands/tokens.ts'
-import { addUsersCommand } from './commands/users.ts'
-import { addWebchatCommand } from './commands/webchat.ts'
 import { exitCodes, misused, type ExitCode } from './failure.ts'
 import { reportFailure } from './report-failure.ts'
 import { readVersion } from './version.ts'
 
-/** Each function adds one command. Commands import their implementation when they run, so that help is fast. */
-const commands = [
-  addStartCommand,
-  addInitCommand,
-  addImportCommand,
-  addDevCommand,
-  addTestCommand,
-  addRunCommand,
-  addDeployCommand,
-  addPromoteCommand,
-  addBotsCommand,
-  addChatCommand,
-  addWebchatCommand,
-  addLogsCommand,
-  addEventsCommand,
-  addConversationsCommand,
-  addInboxCommand,
-  addUsersCommand,
-  addIntegrationsCommand,
-  addSecretsCommand,
-  addFilesCommand,
-  addTablesCommand,
-  addModelsCommand,
-  addHubCommand,
-  addLoginCommand,
-  addMembersCommand,
-  addTokensCommand,
-  addAuditCommand,
-  addProfilesCommand,
-  addDoctorCommand,
-  addBackupCommand,
-  addRestoreCommand,
-  addReencryptCommand,
-]
+/**
+ * The commands by name, in the order of the help. The module of a command is loaded for this command and for the help;
+ * the module imports its dependencies when the command runs.
+ */
+const commands: Record<string, () => Promise<(program: Command) => void>> = {
+  start: async () => (await import('./commands/start.ts')).addStartCommand,
+  init: async () => (await import('./commands/init.ts')).addInitCommand,
+  import: async () => (await import('./commands/import.ts')).addImportCommand,
+  dev: async () => (await import('./commands/dev.ts')).addDevCommand,
+  test: async () => (await import('./commands/test.ts')).addTestCommand,
+  run: async () => (await import('./commands/run.ts')).addRunCommand,
+  deploy: async () => (await import('./commands/deploy.ts')).addDeployCommand,
+  promote: async () => (await import('./commands/promote.ts')).addPromoteCommand,
+  bots: async () => (await import('./commands/bots.ts')).addBotsCommand,
+  chat: async () => (await import('./commands/chat.ts')).addChatCommand,
+  webchat: async () => (await import('./commands/webchat.ts')).addWebchatCommand,
+  logs: async () => (await import('./commands/logs.ts')).addLogsCommand,
+  events: async () => (await import('./commands/events.ts')).addEventsCommand,
+  conversations: async () => (await import('./commands/conversations.ts')).addConversationsCommand,
+  inbox: async () => (await import('./commands/inbox.ts')).addInboxCommand,
+  users: async () => (await import('./commands/users.ts')).addUsersCommand,
+  integrations: async () => (await import('./commands/integrations.ts')).addIntegrationsCommand,
+  secrets: async () => (await import('./commands/secrets.ts')).addSecretsCommand,
+  files: async () => (await import('./commands/files.ts')).addFilesCommand,
+  tables: async () => (await import('./commands/tables.ts')).addTablesCommand,
+  models: async () => (await import('./commands/models.ts')).addModelsCommand,
+  hub: async () => (await import('./commands/hub.ts')).addHubCommand,
+  login: async () => (await import('./commands/login.ts')).addLoginCommand,
+  members: async () => (await import('./commands/members.ts')).addMembersCommand,
+  tokens: async () => (await import('./commands/tokens.ts')).addTokensCommand,
+  audit: async () => (await import('./commands/audit.ts')).addAuditCommand,
+  profiles: async () => (await import('./commands/profiles.ts')).addProfilesCommand,
+  doctor: async () => (await import('./commands/doctor.ts')).addDoctorCommand,
+  backup: async () => (await import('./commands/backup.ts')).addBackupCommand,
+  restore: async () => (await import('./commands/restore.ts')).addRestoreCommand,
+  reencrypt: async () => (await import('./commands/reencrypt.ts')).addReencryptCommand,
+}
 
 const epilogue = `
 A BOT is an id or a name. The platform is the one that \`isobot start\` runs here, the one of \`isobot login\`,
@@ -80,8 +52,11 @@ Exit codes:
   3  the platform cannot be reached, or does not accept the token
 `
 
-/** The whole command line. */
-export function createProgram(): Command {
+/**
+ * The whole command line, or the part of it that these parameters need: loading all commands takes longer than a short
+ * command does.
+ */
+export async function createProgram([name = '']: readonly string[] = []): Promise<Command> {
   const program = new Command('isobot')
     .description('Runs Isobot; creates, deploys, monitors and chats with its bots.')
     .version(readVersion(), '-V, --version', 'print the version')
@@ -95,7 +70,8 @@ export function createProgram(): Command {
     .exitOverride()
     // `report` prints invalid command lines like all other errors.
     .configureOutput({ outputError: () => {} })
-  for (const add of commands) add(program)
+  const needed = Object.hasOwn(commands, name) ? [commands[name]!] : Object.values(commands)
+  for (const add of await Promise.all(needed.map((load) => load()))) add(program)
   return program
 }
 
@@ -103,7 +79,8 @@ export function createProgram(): Command {
 export async function runProgram(parameters: readonly string[]): Promise<void> {
   endWithReader()
   try {
-    await createProgram().parseAsync(parameters, { from: 'user' })
+    const program = await createProgram(parameters)
+    await program.parseAsync(parameters, { from: 'user' })
   } catch (error) {
     process.exitCode = report(error, parameters)
   }

@@ -193,12 +193,3 @@ async function untilReady(url: string, signal: AbortSignal): Promise<void> {
   }
   throw new Error(`The api does not answer at ${url}`)
 }
-
-if (import.meta.main) {
-  try {
-    await start()
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error)
-    process.exitCode = 1
-  }
-}

@@ -250,8 +250,8 @@ describe('errors', () => {
 })
 
 describe('help', () => {
-  it('has an example for every command', () => {
-    const without = descendants(createProgram()).filter((command) => {
+  it('has an example for every command', async () => {
+    const without = descendants(await createProgram()).filter((command) => {
       let help = ''
       command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp()
       return command.description() === '' || !/\nExamples?:\n {2}\$ isobot \w/.test(help)
@@ -269,13 +269,31 @@ describe('help', () => {
       return [words.join(' '), ...others.map((other) => (other.startsWith('isobot') ? other : `${parent} ${other}`))]
     })
     // `show` and others are arguments of these two.
-    const commands = createProgram().commands.flatMap((command) => {
+    const commands = (await createProgram()).commands.flatMap((command) => {
       const name = `isobot ${command.name()}`
       return command.commands.length > 0 ? command.commands.map((child) => `${name} ${child.name()}`) : [name]
     })
     const byArgument = /^isobot (events|profiles)\b/
     const without = (list: string[]) => list.filter((name) => !byArgument.test(name)).toSorted()
     expect(without(named)).toEqual(without(commands))
+  })
+})
+
+describe('the program', () => {
+  it('for the parameters of a command has this command only, which loads no other', async () => {
+    const names = (await createProgram()).commands.map((command) => command.name())
+    expect(names.length).toBeGreaterThan(30)
+    for (const name of names) {
+      const { commands } = await createProgram([name, 'list'])
+      expect(commands.map((command) => command.name())).toEqual([name])
+    }
+  })
+
+  it('has all commands where the first parameter names none', async () => {
+    const count = (await createProgram()).commands.length
+    for (const parameters of [['--json', 'bots', 'list'], ['help', 'bots'], ['toString'], ['bot', 'list']]) {
+      expect((await createProgram(parameters)).commands).toHaveLength(count)
+    }
   })
 })
 

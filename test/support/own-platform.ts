@@ -40,7 +40,7 @@ export async function openOwnPlatform(
     ...further,
   }
   const start = () =>
-    startChild('start', [process.execPath, join(root, 'cli', 'start.ts')], { directory: root, environment })
+    startChild('start', [process.execPath, join(root, 'cli', 'npm-start.js')], { directory: root, environment })
   let child = await start()
   let hasEnded = false
   void child.exited.then(() => (hasEnded = true))

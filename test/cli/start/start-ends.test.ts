@@ -43,9 +43,9 @@ afterAll(async () => {
 
 const npm = /^npm (start|exec)/
 const shell = /^sh -c/
-const program = /^\S*node (cli\/start\.ts|\S+isobot(\.js)? start)$/
+const program = /^\S*node (cli\/npm-start\.js|\S+isobot(\.js)? start)$/
 const npx = ['npx', '--no', '--', 'isobot', 'start']
-const startTs = [process.execPath, 'cli/start.ts']
+const npmStart = [process.execPath, 'cli/npm-start.js']
 const launcherOnOldNode = [process.execPath, '--import', pretendOldNode, 'cli/isobot.js', 'start']
 const supervisor = [
   process.execPath,
@@ -56,8 +56,8 @@ const supervisor = [
 test.each([
   ['npm', 'SIGTERM', npm],
   ['npm', 'SIGKILL', npm],
-  ['start.ts', 'SIGTERM', program],
-  ['start.ts', 'SIGKILL', program],
+  ['npm-start.js', 'SIGTERM', program],
+  ['npm-start.js', 'SIGKILL', program],
 ] as const)(
   '%s ended by %s: all of it ends in order, and the next start works at once',
   async (_, signal, link) => {
@@ -137,14 +137,14 @@ test.each(Object.keys(stages))(
   'a first start that is told to stop while it %s ends at once, in order',
   async (stage) => {
     await rm(directory, { recursive: true, force: true })
-    const { child, output } = launch(startTs)
+    const { child, output } = launch(npmStart)
     await expect.poll(stages[stage]!, { timeout: 60_000, interval: 10 }).toBe(true)
     const processes = await descendantsOf(child.pid!)
     child.kill('SIGTERM')
     expect(await once(child, 'exit')).toEqual([0, null])
     expect(output()).toBe('Stopping\n')
     await expect.poll(() => stillThere({ processes }), patience).toEqual([])
-    await start(startTs)
+    await start(npmStart)
     process.kill(pidOf(starts.at(-1)!, program), 'SIGTERM')
     const next = starts.pop()!
     await expect.poll(() => stillThere(next), patience).toEqual([])

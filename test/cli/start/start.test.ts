@@ -76,7 +76,7 @@ test('npm start builds the console of a fresh checkout before it serves, and run
   await writeFile(join(checkout, 'console', 'index.html'), '<script type="module" src="/source/main.ts"></script>')
 
   await writeFile(script, 'document.title = ')
-  const broken = await start(['cli/start.ts'], checkout)
+  const broken = await start(['cli/npm-start.js'], checkout)
   const notFound = await fetch(`http://localhost:${broken.port}/console`)
   expect(notFound.status).toBe(404)
   expect(((await notFound.json()) as Error).message).toContain('run "npm run build"')
@@ -84,7 +84,7 @@ test('npm start builds the console of a fresh checkout before it serves, and run
   await broken.interrupt()
 
   await writeFile(script, 'document.title = "mended"')
-  const mended = await start(['cli/start.ts'], checkout)
+  const mended = await start(['cli/npm-start.js'], checkout)
   const found = await fetch(`http://localhost:${mended.port}/console`)
   expect({ status: found.status, page: await found.text() }).toMatchObject({
     status: 200,
@@ -103,7 +103,7 @@ test('a parent that is killed leaves no process behind', async () => {
 test('a taken port is named, with what to do', async () => {
   const started = await start()
   const { port } = started
-  const second = spawn(process.execPath, ['cli/start.ts'], {
+  const second = spawn(process.execPath, ['cli/npm-start.js'], {
     cwd: root,
     env: environment(port),
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -119,7 +119,7 @@ function environment(port: number): NodeJS.ProcessEnv {
 }
 
 /** Starts the product, as `npm start` does unless told otherwise, and waits until it says that it runs. */
-async function start(command = ['cli/start.ts'], folder = root) {
+async function start(command = ['cli/npm-start.js'], folder = root) {
   const port = await freePort()
   const child = spawn(process.execPath, command, {
     cwd: folder,

@@ -1,0 +1,11 @@
+// What `npm start` runs. Plain JavaScript, so that the modules that it loads come from the compile cache, typed ones too.
+import { enableCompileCache } from '../shared/process/compile-cache.js'
+
+enableCompileCache()
+try {
+  const { start } = await import('./start.ts')
+  await start()
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}
