@@ -19,19 +19,24 @@ const flags = [
  * @throws Error that says how to get a Chromium when there is none
  */
 export async function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: await findChromium(), args: flags })
+  // In the locale C, the headless shell has a language that no formatter accepts: `en-US@posix`.
+  const env = { ...process.env, LC_ALL: 'en_US.UTF-8' }
+  return chromium.launch({ executablePath: await findChromium(), args: flags, env })
 }
 
-/** The one that `CHROMIUM_PATH` names, or the system's, which is installed where that can be done without asking. */
+/**
+ * The one that `CHROMIUM_PATH` names, or the system's, which is installed where that can be done without asking. The
+ * headless shell comes first: it has no windows, toolbars and extensions, and takes half of the processor time for a page.
+ */
 async function findChromium(): Promise<string> {
   return (
     process.env.CHROMIUM_PATH ||
     findSystemProgram({
       what: 'a Chromium',
-      names: ['chromium', 'chromium-browser', 'google-chrome'],
-      aptPackage: 'chromium',
+      names: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'],
+      aptPackage: 'chromium-headless-shell',
       remedy:
-        'Install one ("sudo apt-get install chromium", "brew install --cask chromium"), ' +
+        'Install one ("sudo apt-get install chromium-headless-shell", "brew install --cask chromium"), ' +
         'or set CHROMIUM_PATH to the executable of a Chromium or Chrome',
     })
   )
