@@ -4,14 +4,14 @@ import type { Platform } from './platform.ts'
 
 /** Waits until `count` events of a bot have ended; returns them in the order of their creation. */
 export async function endedEvents(platform: Platform, botId: string, count: number): Promise<EventRow[]> {
-  const ended = () =>
-    platform.context.db('events').where({ bot_id: botId }).whereNot({ status: 'pending' }).orderBy(['created_at', 'id'])
+  const ended = () => platform.context.db('events').where({ bot_id: botId }).whereNot({ status: 'pending' })
+  const countEnded = async () => Number((await ended().count<{ count: string }[]>())[0]!.count)
   // `expect.poll` belongs to one test at a time, and some tests run concurrently.
-  await vi.waitFor(async () => expect((await ended()).length).toBeGreaterThanOrEqual(count), {
+  await vi.waitFor(async () => expect(await countEnded()).toBeGreaterThanOrEqual(count), {
     timeout: 30_000,
     interval: 20,
   })
-  return ended()
+  return ended().orderBy(['created_at', 'id'])
 }
 
 /** The texts of the bot's messages in a conversation, oldest first. */

@@ -72,7 +72,7 @@ async function sendUntil(
     })
     expect([response.status, await response.text()]).toEqual([201, expect.anything()])
     sent.push(text)
-    await pause(30)
+    await pause(100)
   }
 }
 

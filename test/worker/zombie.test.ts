@@ -35,7 +35,7 @@ const bot = (first: number, repeated = first) => `
   }`
 
 const lock = { WORKER_LOCK_SECONDS: '2', WORKER_STALLED_SECONDS: '1' }
-const patience = { timeout: 40_000, interval: 20 }
+const patience = { timeout: 40_000, interval: 100 }
 
 /** Conversations in which the bot is in the middle of its first run. */
 async function startTalks(platform: Platform, chatUrl: string) {
