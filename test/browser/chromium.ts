@@ -13,30 +13,37 @@ const flags = [
   '--disable-sync',
 ]
 
+interface ChromiumOptions {
+  /** Whether it needs what the headless shell has not, such as notifications. */
+  isWhole?: boolean
+}
+
 /**
  * Starts the system's Chromium with a new and empty profile. It ends when it is closed, or when this process ends.
  *
  * @throws Error that says how to get a Chromium when there is none
  */
-export async function launchChromium(): Promise<Browser> {
+export async function launchChromium({ isWhole = false }: ChromiumOptions = {}): Promise<Browser> {
   // In the locale C, the headless shell has a language that no formatter accepts: `en-US@posix`.
   const env = { ...process.env, LC_ALL: 'en_US.UTF-8' }
-  return chromium.launch({ executablePath: await findChromium(), args: flags, env })
+  return chromium.launch({ executablePath: await findChromium(isWhole), args: flags, env })
 }
 
 /**
  * The one that `CHROMIUM_PATH` names, or the system's, which is installed where that can be done without asking. The
  * headless shell comes first: it has no windows, toolbars and extensions, and takes half of the processor time for a page.
  */
-async function findChromium(): Promise<string> {
+async function findChromium(isWhole: boolean): Promise<string> {
+  const shells = isWhole ? [] : ['chromium-headless-shell']
+  const aptPackage = shells[0] ?? 'chromium'
   return (
     process.env.CHROMIUM_PATH ||
     findSystemProgram({
       what: 'a Chromium',
-      names: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'],
-      aptPackage: 'chromium-headless-shell',
+      names: [...shells, 'chromium', 'chromium-browser', 'google-chrome'],
+      aptPackage,
       remedy:
-        'Install one ("sudo apt-get install chromium-headless-shell", "brew install --cask chromium"), ' +
+        `Install one ("sudo apt-get install ${aptPackage}", "brew install --cask chromium"), ` +
         'or set CHROMIUM_PATH to the executable of a Chromium or Chrome',
     })
   )

@@ -15,8 +15,8 @@ let complaints: string[]
 let agent: Record<string, string>
 
 beforeAll(async () => {
-  // One test takes all pages offline for a moment.
-  ;({ platform, page, complaints } = await openConsole(parts, /ERR_INTERNET_DISCONNECTED/))
+  // One test takes all pages offline for a moment. Notifications need a whole Chromium.
+  ;({ platform, page, complaints } = await openConsole(parts, /ERR_INTERNET_DISCONNECTED/, true))
   agent = await createMember(platform, 'agent', platform.workspaceId)
   await signIn(page)
 }, installing)

@@ -20,9 +20,10 @@ interface Console {
  *
  * @param parts ends them
  * @param expected complaints of the browser that are none
+ * @param isWhole whether it is a whole Chromium
  */
-export async function openConsole(parts: AsyncDisposableStack, expected = /^$/): Promise<Console> {
-  const browser = parts.adopt(await launchChromium(), (open) => open.close())
+export async function openConsole(parts: AsyncDisposableStack, expected = /^$/, isWhole = false): Promise<Console> {
+  const browser = parts.adopt(await launchChromium({ isWhole }), (open) => open.close())
   await buildConsole()
   const platform = parts.use(await openPlatform())
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })

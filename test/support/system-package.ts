@@ -11,7 +11,7 @@ export interface SystemProgram {
   /** Its description, in the middle of a sentence: `a Redis server`. */
   what: string
   /** Its possible names on the PATH; the first one found is used. */
-  names: [string, ...string[]]
+  names: string[]
   /** The package that contains it on Debian and its derivatives. */
   aptPackage: string
   /** How to install it by hand, in sentences. */
