@@ -1,7 +1,9 @@
 // What `npm start` runs. Plain JavaScript, so that the modules that it loads come from the compile cache, typed ones too.
 import { enableCompileCache } from '../shared/process/compile-cache.js'
+import { resolveOwnModules } from '../shared/process/own-modules.js'
 
 enableCompileCache()
+resolveOwnModules()
 try {
   const { start } = await import('./start.ts')
   await start()
