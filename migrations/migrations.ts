@@ -2,6 +2,7 @@ import { runMigrations } from 'bullmq'
 import knex, { type Knex } from 'knex'
 import { Client } from 'pg'
 import { connectionSettings } from '#shared/store/database.ts'
+import { withoutQueueEvents } from './queue-events.ts'
 import * as tables from './001_tables.ts'
 import * as installationConfiguration from './002_installation_configuration.ts'
 import * as conversationLog from './003_conversation_log.ts'
@@ -157,6 +158,7 @@ export async function migrate(url: string, { allowSelfSigned = false } = {}): Pr
       await db.destroy()
     }
     await runMigrations(client)
+    await withoutQueueEvents(client)
     return done
   } finally {
     await client.end()

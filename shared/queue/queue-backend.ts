@@ -21,6 +21,8 @@ type AnyClasses = BackendClasses<IQueueBackend, unknown>
 export interface QueueBackend extends AnyClasses {
   connection: unknown
   prefix?: string
+  /** Whether jobs that are added at the same time are to be one statement: there is one connection for them. */
+  addsTogether: boolean
   /** Closes the resources that BullMQ does not own. */
   release(): Promise<void>
 }
@@ -37,6 +39,7 @@ export function openQueueBackend({ dependencies, config, log }: QueueParts, end:
       ...(withBackend(createRedisBackend) as unknown as AnyClasses),
       connection,
       prefix: redis.prefix,
+      addsTogether: false,
       async release() {
         if (connection !== redis.sender) connection.disconnect()
       },
@@ -59,6 +62,7 @@ export function openQueueBackend({ dependencies, config, log }: QueueParts, end:
   return {
     ...(withBackend(postgresQueueBackend(pool)) as unknown as AnyClasses),
     connection: pool,
+    addsTogether: true,
     async release() {
       if (!database.isUp()) database.connections.cut()
       await pool.end()

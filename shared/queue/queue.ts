@@ -1,4 +1,6 @@
+import type { JobsOptions } from 'bullmq'
 import { outsideOfScopes } from '../telemetry/log-scope.ts'
+import { batched } from '../batch.ts'
 import { openQueueBackend, type QueueParts } from './queue-backend.ts'
 import { queueTelemetry } from '../telemetry/tracing.ts'
 import { JobPriority } from './job-priority.ts'
@@ -111,10 +113,19 @@ export class RequeueError extends Error {
 
 export const queueName = 'events'
 
+/** Upper bound of jobs per statement, where one statement adds several. */
+const batchSize = 100
+
+interface NewJob {
+  name: JobName
+  data: Jobs[JobName]
+  opts: JobsOptions
+}
+
 /** Opens the sending end. Its methods fail with an ApiError 503 while the queue's back end is unavailable. */
 export function openQueue(parts: QueueParts): WakeQueue {
   const { broker } = parts.dependencies
-  const { Queue, connection, prefix, release } = openQueueBackend(parts, 'sends')
+  const { Queue, connection, prefix, addsTogether, release } = openQueueBackend(parts, 'sends')
   const create = () =>
     new Queue<Jobs[JobName], void, JobName>(queueName, {
       connection,
@@ -151,8 +162,15 @@ export function openQueue(parts: QueueParts): WakeQueue {
     return broker.failFast(async () => question(await (opening ??= open())))
   }
 
-  async function add(...job: Parameters<OpenQueue['add']>): Promise<void> {
-    await ask((queue) => queue.add(...job))
+  const addMany = batched(async (jobs: NewJob[]): Promise<void[]> => {
+    await ask(async (queue) => void (jobs.length === 1 ? await addOne(queue, jobs[0]!) : await queue.addBulk(jobs)))
+    return jobs.map(() => undefined)
+  }, batchSize)
+  const addOne = (queue: OpenQueue, { name, data, opts }: NewJob) => queue.add(name, data, opts)
+
+  async function add(name: JobName, data: Jobs[JobName], opts: JobsOptions): Promise<void> {
+    const job = { name, data, opts }
+    await (addsTogether ? addMany(job) : ask((queue) => addOne(queue, job)))
   }
 
   const order = new JobPriority()

@@ -78,6 +78,26 @@ test('signals that are published while one is under way go out in one statement'
   }
 })
 
+test('wake-ups that come while one is added are one statement, and one job for each mailbox; the queue keeps no events', async () => {
+  const { queue } = platform.context
+  await queue.wake('event', 'mailbox of the first', 'bot')
+  const statements = vi.spyOn(Client.prototype, 'query')
+  try {
+    const mailboxes = Array.from({ length: 20 }, (_, number) => `mailbox ${number % 10}`)
+    await Promise.all(mailboxes.map((mailbox) => queue.wake('event', mailbox, 'bot')))
+    expect(statements.mock.calls).toHaveLength(2)
+  } finally {
+    statements.mockRestore()
+  }
+  const { rows: jobs } = await db().raw(
+    `select count(*)::integer, count(distinct data ->> 'mailbox')::integer as mailboxes from bullmq.job
+     where data ->> 'mailbox' like 'mailbox %'`,
+  )
+  expect(jobs).toEqual([{ count: 11, mailboxes: 11 }])
+  const { rows: events } = await db().raw('select count(*)::integer from bullmq.event')
+  expect(events).toEqual([{ count: 0 }])
+})
+
 test('the statement that stores a lone message of a bot announces it as the listeners would read it', async () => {
   const { context } = platform
   const bot = await platform.createBot()
