@@ -1,3 +1,5 @@
+import { SlidingWindowCounter } from './sliding-window-counter.ts'
+
 /**
  * Combines single calls into batches. A call is sent at once while none is in flight; calls that arrive meanwhile are
  * sent together when it has returned. No call waits to fill a batch, and a higher load makes fewer statements.
@@ -39,4 +41,39 @@ export function batched<Input, Output>(
       waiting.push({ input, resolve, reject })
       if (!isInFlight) void send()
     })
+}
+
+const windowMilliseconds = 1000
+/** A bot with more calls than this in a second has its batches with other busy bots. */
+const quietCalls = 20
+
+/**
+ * As `batched`, with two batches at a time: one for bots with many recent calls, and one for all others, so that the call
+ * of a quiet bot does not wait for a batch of a busy one. Concurrent calls of one bot are never in both.
+ *
+ * @param botOf the bot that makes the call
+ */
+export function batchedByLoad<Input, Output>(
+  runMany: (inputs: Input[]) => Promise<Output[]>,
+  most: number,
+  botOf: (input: Input) => string,
+): (input: Input) => Promise<Output> {
+  const lanes = { quiet: batched(runMany, most), busy: batched(runMany, most) }
+  const calls = new SlidingWindowCounter(windowMilliseconds)
+  /** The bots with calls in flight: their calls stay in order. */
+  const inFlight = new Map<string, { lane: keyof typeof lanes; count: number }>()
+
+  return async (input) => {
+    const bot = botOf(input)
+    calls.add(bot)
+    const now = inFlight.get(bot) ?? { lane: calls.of(bot) > quietCalls ? 'busy' : 'quiet', count: 0 }
+    now.count += 1
+    inFlight.set(bot, now)
+    try {
+      return await lanes[now.lane](input)
+    } finally {
+      now.count -= 1
+      if (now.count === 0) inFlight.delete(bot)
+    }
+  }
 }

@@ -1,4 +1,4 @@
-import { SlidingWindowCounter } from './sliding-window-counter.ts'
+import { SlidingWindowCounter } from '../sliding-window-counter.ts'
 
 const windowMilliseconds = 10_000
 /** A bot with at most this many wake-ups in the window shares the front of the queue, in order of arrival. */

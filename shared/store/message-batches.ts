@@ -1,4 +1,4 @@
-import { batched } from '../batch.ts'
+import { batchedByLoad } from '../batch.ts'
 import { hasWebhook } from './conversation-log.ts'
 import type { Database } from './database.ts'
 import { query } from './database.ts'
@@ -62,12 +62,12 @@ function batchesFor(db: Database): Batches {
     receive: batchedWith(
       (messages) => insertIncomingMessages(db, messages),
       (message: NewIncomingMessage) => insertIncomingMessage(db, message),
-      (message) => message.id,
+      (message) => message,
     ),
     send: batchedWith(
       (inserts) => insertOutgoingMessages(db, inserts),
       ({ message, effect }: OutgoingInsert) => insertOutgoingMessage(db, message, effect),
-      ({ message }) => message.id,
+      ({ message }) => message,
     ),
   }
   batchesOf.set(db, batches)
@@ -78,16 +78,17 @@ function batchesFor(db: Database): Batches {
 function batchedWith<Input, Row extends { id: string }>(
   storeMany: (inputs: Input[]) => Promise<Row[]>,
   storeOne: (input: Input) => Promise<Row | undefined>,
-  idOf: (input: Input) => string,
+  messageOf: (input: Input) => NewMessage,
 ): (input: Input) => Promise<Row | undefined> {
-  const store = batched(async (inputs: Input[]): Promise<(() => Promise<Row | undefined>)[]> => {
+  const storeSome = async (inputs: Input[]): Promise<(() => Promise<Row | undefined>)[]> => {
     if (inputs.length === 1) {
       const row = await storeOne(inputs[0]!)
       return [async () => row]
     }
     const rows = new Map((await storeMany(inputs)).map((row) => [row.id, row]))
-    return inputs.map((input) => async () => rows.get(idOf(input)) ?? storeOne(input))
-  }, batchSize)
+    return inputs.map((input) => async () => rows.get(messageOf(input).id) ?? storeOne(input))
+  }
+  const store = batchedByLoad(storeSome, batchSize, (input) => messageOf(input).botId)
   // Messages that the statement skipped are stored after the batch, so that the next batch does not wait for them.
   return async (input) => (await store(input))()
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { batched } from '#shared/batch.ts'
+import { batched, batchedByLoad } from '#shared/batch.ts'
 
 test('a call goes out at once, and those that come meanwhile go out together', async () => {
   const sent: number[][] = []
@@ -26,4 +26,43 @@ test('one that cannot be done does not keep the others from it', async () => {
     new RangeError('nothing to invert'),
     0.25,
   ])
+})
+
+test('calls of a quiet bot go out at once, while a batch of a busy bot is in flight', async () => {
+  const sent: string[][] = []
+  const held = Promise.withResolvers<void>()
+  let isHeld = false
+  const act = batchedByLoad(
+    async (bots: string[]) => {
+      sent.push(bots)
+      if (isHeld && bots.includes('busy')) await held.promise
+      return bots
+    },
+    100,
+    (bot) => bot,
+  )
+  for (let call = 0; call < 21; call++) await act('busy')
+  isHeld = true
+  sent.length = 0
+  const busy = [act('busy'), act('busy')]
+  expect(await Promise.all([act('quiet'), act('other')])).toEqual(['quiet', 'other'])
+  expect(sent).toEqual([['busy'], ['quiet'], ['other']])
+  held.resolve()
+  expect(await Promise.all(busy)).toEqual(['busy', 'busy'])
+})
+
+test('concurrent calls of a bot keep their order when it becomes busy', async () => {
+  const sent: number[] = []
+  const act = batchedByLoad(
+    async (calls: number[]) => {
+      sent.push(...calls)
+      await new Promise((resolve) => setImmediate(resolve))
+      return calls
+    },
+    10,
+    () => 'bot',
+  )
+  const calls = Array.from({ length: 100 }, (_, call) => call)
+  expect(await Promise.all(calls.map(act))).toEqual(calls)
+  expect(sent).toEqual(calls)
 })

@@ -1,4 +1,4 @@
-import { SlidingWindowCounter } from '#shared/queue/sliding-window-counter.ts'
+import { SlidingWindowCounter } from '#shared/sliding-window-counter.ts'
 
 const inspections = 'inspections/'
 const indexing = 'indexing/'

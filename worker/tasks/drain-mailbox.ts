@@ -41,7 +41,7 @@ export async function drainMailbox(
   const begin = performance.now()
   for (let handled = 0; handled < batch; handled++) {
     if (handled > 0 && performance.now() - begin > turnMilliseconds) break
-    const event = await worker.mailboxes.claim(mailbox)
+    const event = await worker.mailboxes.claim({ mailbox, botId })
     if (!event) return
     const next = await handleEvent(worker, event)
     if (next === 'wait') return
@@ -150,7 +150,7 @@ async function end(
   const logs = [...how.logs, ...registered]
   // Ignored events ran no code, so they have no run record.
   const runs = how.status !== 'ignored' && { runs: recorder.finish(event, how.status, failure) }
-  const isOurs = await mailboxes.end({ id: event.id, attempt: event.attempt, ...how, ...runs, logs })
+  const isOurs = await mailboxes.end(event.bot_id, { id: event.id, attempt: event.attempt, ...how, ...runs, logs })
   if (isOurs) count(worker, event, how.status, recorder)
   if (!isOurs) log.warn({ eventId: event.id, attempt: event.attempt }, 'A newer run of the event has completed it')
   if (isOurs && event.type === webhookReceived) await deleteBody(db, event.id)
