@@ -74,13 +74,19 @@ function routesOf(context: Context, parts: AppParts): Express {
   // Scripts and pages store nothing, and a site may have many visitors behind one address: they count as no requests.
   app.use('/webchat', widget(context))
   app.use(rateLimiter.handle)
+  // Most requests are a chat's, which need none of what follows.
+  app.use((request, response, next) => (request.path.startsWith('/chat/') ? answer(request, response) : next()))
   app.use(webhooks(context, overload))
   app.use('/files', files(context, overload, inFlight))
   app.use('/mcp', mcp(context, { overload, inFlight }))
   app.use(openApi(context))
   app.use(consolePages())
   app.use(signInPages(context))
-  app.use(async (request, response) => {
+  app.use(answer)
+  app.use(answerErrors(context))
+  return app
+
+  async function answer(request: Request, response: Response): Promise<void> {
     const body = (caller: Caller, { largeList, input, isClosed }: Operation) =>
       readBody(request, response, {
         // The answer is stored, and the request compared with later ones, as one text.
@@ -105,9 +111,7 @@ function routesOf(context: Context, parts: AppParts): Express {
         return openEventStream(response)
       })
     } else respond(request, response, reply)
-  })
-  app.use(answerErrors(context))
-  return app
+  }
 }
 
 /** A signal that is aborted when the connection ends before the answer. */

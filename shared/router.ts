@@ -14,9 +14,18 @@ interface Route {
  * Fixed segments come before parameters, so that `/users/me` is not taken for a user called `me`. The operations that the
  * platform does not have are routes too, so that none of their words is taken for a parameter of another.
  */
-const routes: Route[] = [...Object.values(operations), ...notApplicable]
-  .map((target) => ({ target, pattern: toPattern(target.path) }))
-  .toSorted((a, b) => (sortKey(a.target.path) < sortKey(b.target.path) ? -1 : 1))
+const routes: Map<string, Route[]> = Map.groupBy(
+  [...Object.values(operations), ...notApplicable]
+    .map((target) => ({ target, pattern: toPattern(target.path) }))
+    .toSorted((a, b) => (sortKey(a.target.path) < sortKey(b.target.path) ? -1 : 1)),
+  ({ target }) => beginOf(target.path),
+)
+
+/** The first two segments of a path, without parameters: a few of the hundreds of routes share them with a request. */
+function beginOf(path: string): string {
+  const [first, second = '{'] = path.split('/').filter(Boolean)
+  return second.startsWith('{') ? `/${first}` : `/${first}/${second}`
+}
 
 function toPattern(path: string): RegExp {
   const source = path
@@ -43,9 +52,12 @@ export const botOperations: Operation[] = Object.values(operations).filter(
  * @throws ApiError `ResourceNotFound` when no operation has the path, `MethodNotFound` when none has it with the method, or when the published clients have it and the platform does not
  */
 export function findOperation(method: string, path: string): { operation: Operation; parameters: PathParameters } {
-  const normalised = `/${path.split('/').filter(Boolean).join('/')}`
+  const segments = path.split('/').filter(Boolean)
+  const normalised = `/${segments.join('/')}`
+  const [first, second] = segments
+  const candidates = [...(routes.get(`/${first}/${second}`) ?? []), ...(routes.get(`/${first}`) ?? [])]
   let methods: string[] = []
-  for (const { target, pattern } of routes) {
+  for (const { target, pattern } of candidates) {
     const match = pattern.exec(normalised)
     if (!match) continue
     if (target.method !== method) {
