@@ -162,16 +162,16 @@ export function openQueue(parts: QueueParts): WakeQueue {
     return broker.failFast(async () => question(await (opening ??= open())))
   }
 
-  const addMany = batched(async (jobs: NewJob[]): Promise<void[]> => {
-    await ask(async (queue) => void (jobs.length === 1 ? await addOne(queue, jobs[0]!) : await queue.addBulk(jobs)))
+  async function addOne({ name, data, opts }: NewJob): Promise<void> {
+    await ask((queue) => queue.add(name, data, opts))
+  }
+  const addInBatch = batched(async (jobs: NewJob[]): Promise<void[]> => {
+    await (jobs.length === 1 ? addOne(jobs[0]!) : ask((queue) => queue.addBulk(jobs)))
     return jobs.map(() => undefined)
   }, batchSize)
-  const addOne = (queue: OpenQueue, { name, data, opts }: NewJob) => queue.add(name, data, opts)
-
-  async function add(name: JobName, data: Jobs[JobName], opts: JobsOptions): Promise<void> {
-    const job = { name, data, opts }
-    await (addsTogether ? addMany(job) : ask((queue) => addOne(queue, job)))
-  }
+  // A batch has one trace, and each job is to be in that of its request.
+  const addJob = addsTogether && !queueTelemetry().telemetry ? addInBatch : addOne
+  const add = (name: JobName, data: Jobs[JobName], opts: JobsOptions) => addJob({ name, data, opts })
 
   const order = new JobPriority()
   return {

@@ -8,34 +8,33 @@ interface BotMailbox {
   botId: string
 }
 
+interface BotCompletion {
+  completion: EventCompletion
+  botId: string
+}
+
 /** A worker's statements on mailboxes, batched while it is busy. */
 export interface Mailboxes {
   /** Claims the oldest event of a mailbox; undefined when no event may be handled now. */
-  claim(of: BotMailbox): Promise<ClaimedEvent | undefined>
+  claim(wanted: BotMailbox): Promise<ClaimedEvent | undefined>
   /** Completes an event. False when another attempt has claimed it since; then nothing is written. */
-  end(botId: string, end: EventCompletion): Promise<boolean>
+  end(how: BotCompletion): Promise<boolean>
 }
 
 /** Maximum of mailboxes or events in one statement. */
 const batchSize = 100
 
 export function openMailboxes(db: Database): Mailboxes {
-  const claim = (wanted: BotMailbox[]) =>
-    claimNextEvents(
-      db,
-      wanted.map(({ mailbox }) => mailbox),
-    )
-  const end = batchedByLoad(
-    (ends: { botId: string; end: EventCompletion }[]) =>
-      completeEvents(
-        db,
-        ends.map(({ end }) => end),
-      ),
-    batchSize,
-    ({ botId }) => botId,
-  )
+  const claim = async (wanted: BotMailbox[]) => {
+    const mailboxes = wanted.map(({ mailbox }) => mailbox)
+    return claimNextEvents(db, mailboxes)
+  }
+  const end = async (ended: BotCompletion[]) => {
+    const completions = ended.map(({ completion }) => completion)
+    return completeEvents(db, completions)
+  }
   return {
     claim: batchedByLoad(claim, batchSize, ({ botId }) => botId),
-    end: (botId, completion) => end({ botId, end: completion }),
+    end: batchedByLoad(end, batchSize, ({ botId }) => botId),
   }
 }

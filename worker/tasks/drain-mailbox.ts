@@ -150,7 +150,8 @@ async function end(
   const logs = [...how.logs, ...registered]
   // Ignored events ran no code, so they have no run record.
   const runs = how.status !== 'ignored' && { runs: recorder.finish(event, how.status, failure) }
-  const isOurs = await mailboxes.end(event.bot_id, { id: event.id, attempt: event.attempt, ...how, ...runs, logs })
+  const completion = { id: event.id, attempt: event.attempt, ...how, ...runs, logs }
+  const isOurs = await mailboxes.end({ botId: event.bot_id, completion })
   if (isOurs) count(worker, event, how.status, recorder)
   if (!isOurs) log.warn({ eventId: event.id, attempt: event.attempt }, 'A newer run of the event has completed it')
   if (isOurs && event.type === webhookReceived) await deleteBody(db, event.id)
