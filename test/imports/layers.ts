@@ -4,7 +4,9 @@
  */
 export const layers: string[][] = [
   [
-    ...['errors', 'schema', 'ids', 'secrets', 'batch', 'recurrence', 'units'].map((name) => `shared/${name}.ts`),
+    ...['errors', 'schema', 'ids', 'secrets', 'batch', 'sliding-window-counter', 'recurrence', 'units'].map(
+      (name) => `shared/${name}.ts`,
+    ),
     'shared/json/',
   ],
   ['shared/config/'],
