@@ -83,15 +83,21 @@ export function isDeliberate({ status, headers }: Outcome): boolean {
 }
 
 /** The fault of an answer; undefined when there is none. */
-export function faultOf({ method, forbidden }: FuzzRequest, outcome: Outcome): string | undefined {
-  const { status, headers, text, failure } = outcome
+export function faultOf(request: FuzzRequest, outcome: Outcome): string | undefined {
+  const fault = faultOfExchange(request, outcome)
+  const { status, headers, text } = outcome
+  if (fault !== undefined || status < 400) return fault
+  if (!headers['content-type']?.startsWith('application/json')) return `an error that is no JSON (${status})`
+  return request.method === 'HEAD' ? undefined : faultOfBody(text)
+}
+
+/** The fault of an answer in any language. */
+export function faultOfExchange({ forbidden }: FuzzRequest, outcome: Outcome): string | undefined {
+  const { status, text, failure } = outcome
   if (failure !== undefined) return failure
   if (status >= 500 && !isDeliberate(outcome)) return `answered with ${status}`
   const foreign = forbidden.find((marker) => text.includes(marker))
-  if (foreign !== undefined) return `foreign row: the answer holds ${foreign}`
-  if (status < 400) return undefined
-  if (!headers['content-type']?.startsWith('application/json')) return `an error that is no JSON (${status})`
-  return method === 'HEAD' ? undefined : faultOfBody(text)
+  return foreign === undefined ? undefined : `foreign row: the answer holds ${foreign}`
 }
 
 /** The fault of all answers over one connection. None is correct where the client has closed its side first. */

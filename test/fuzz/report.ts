@@ -12,7 +12,7 @@ const maxCharacters = 3000
 export function describeReport(report: FuzzReport): string {
   const { options, sent, faults, flows, foreignRows, breakdowns } = report
   const ended = [...flows.events].map(([status, times]) => `${times} ${status}`)
-  const total = sent.matrix + sent.raw + sent.random
+  const total = sent.matrix + sent.mcp + sent.raw + sent.random
   const count = (matches: (what: string) => boolean) => faults.filter(({ what }) => matches(what)).length
   const statuses = [...report.statuses]
     .toSorted(([a], [b]) => a - b)
@@ -20,7 +20,7 @@ export function describeReport(report: FuzzReport): string {
   return [
     `Fuzz on ${options.backEnd}, seed ${options.seed}: ${isClean(report) ? 'nothing found' : 'FAULTS'}`,
     `  ${total} requests to ${report.operations} operations in ${report.seconds.toFixed(0)} s: ${sent.matrix} of the tenant ` +
-      `matrix, ${sent.raw} raw, ${sent.random} random`,
+      `matrix, ${sent.mcp} to the MCP server, ${sent.raw} raw, ${sent.random} random`,
     `  operations of which a random request succeeded: ${report.succeeded.size}`,
     `  answers by status: ${statuses.join(', ')}`,
     `  answers of 500 and above but deliberate 503: ${count((what) => what.startsWith('answered with'))}`,

@@ -3,9 +3,18 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { countWaiting } from '../chaos/check.ts'
 import { chancesFrom } from '../chaos/random.ts'
 import { send } from '../support/platform.ts'
-import { faultOf, faultOfBytes, isDeliberate, sendBytes, sendRequest, type Outcome } from './exchange.ts'
+import {
+  faultOf,
+  faultOfBytes,
+  faultOfExchange,
+  isDeliberate,
+  sendBytes,
+  sendRequest,
+  type Outcome,
+} from './exchange.ts'
 import { readApi, type Api } from './operations.ts'
 import { fuzzFlows, type FlowReport } from './flows.ts'
+import { faultOfMcp, mcpOperation, mcpRequests, randomMcpRequest } from './mcp.ts'
 import { openFuzzPlatform, type FuzzPlatform, type PlatformOptions } from './platform.ts'
 import { mutatedBytes, rawRequests } from './raw.ts'
 import { matrixRequests, randomRequest, type FuzzRequest } from './requests.ts'
@@ -44,7 +53,7 @@ export interface Fault {
 export interface FuzzReport {
   options: FuzzOptions
   operations: number
-  sent: { matrix: number; raw: number; random: number }
+  sent: { matrix: number; mcp: number; raw: number; random: number }
   /** Number of answers by status; 0 for a connection that ended without one. */
   statuses: Map<number, number>
   /** Operations of which a random request succeeded. */
@@ -85,7 +94,7 @@ export async function runFuzz(
   const report: FuzzReport = {
     options,
     operations: api.operations.length,
-    sent: { matrix: 0, raw: 0, random: 0 },
+    sent: { matrix: 0, mcp: 0, raw: 0, random: 0 },
     statuses: new Map(),
     succeeded: new Set(),
     faults: [],
@@ -121,20 +130,31 @@ export async function runFuzz(
   return report
 }
 
-/** The request of each number: first the matrix, then the raw ones, then the given number of random ones. */
+/** Of the random requests, those to the MCP server of a bot. */
+const shareOfMcp = 0.05
+
+/**
+ * The request of each number: first the matrix, then the fixed ones to the MCP server, then the raw ones, then the given number of
+ * random ones.
+ */
 function planOf(options: FuzzOptions, api: Api, own: Tenant, foreign: Tenant) {
   const matrix = matrixRequests(api, own, foreign).filter(
     (_, index) => (index + options.seed) % options.matrixStep === 0,
   )
+  const withMcp = options.paths?.some((prefix) => '/mcp'.startsWith(prefix)) ?? true
+  const mcp = withMcp ? mcpRequests(own, foreign) : []
   const raw = rawRequests(own)
   return (number: number): Attempt | undefined => {
     const chances = chancesFrom(options.seed * 1_000_003 + number)
     if (number < matrix.length) return { kind: 'matrix', request: matrix[number]! }
-    const index = number - matrix.length
+    const index = number - matrix.length - mcp.length
+    if (index < 0) return { kind: 'mcp', request: mcp[number - matrix.length]! }
     if (index < raw.length) return { kind: 'raw', bytes: raw[index]! }
     if (index >= raw.length + options.requests) return undefined
-    return chances.between(0, 1) < 0.1
-      ? { kind: 'raw', bytes: mutatedBytes(chances.pick(raw), chances) }
+    if (chances.between(0, 1) < 0.1) return { kind: 'raw', bytes: mutatedBytes(chances.pick(raw), chances) }
+    const isForMcp = api.operations.length === 0 || (withMcp && chances.between(0, 1) < shareOfMcp)
+    return isForMcp
+      ? { kind: 'mcp', request: randomMcpRequest(own, foreign, chances) }
       : { kind: 'random', request: randomRequest(api, own, foreign, chances) }
   }
 }
@@ -148,9 +168,14 @@ function note(report: FuzzReport, number: number, { kind, request, bytes }: Atte
   const status = isDeliberate(outcome) ? 503 : outcome.status
   report.statuses.set(status, (report.statuses.get(status) ?? 0) + 1)
   if (request && kind === 'random' && status >= 200 && status < 300) report.succeeded.add(request.operation)
-  const what = request ? faultOf(request, outcome) : faultOfBytes(outcome)
+  const what = request ? faultOfAnswer(request, outcome) : faultOfBytes(outcome)
   if (what === undefined) return
   report.faults.push({ number, what, request: request ?? bytes, answer: outcome.text.slice(0, 1000) })
+}
+
+function faultOfAnswer(request: FuzzRequest, outcome: Outcome): string | undefined {
+  if (request.operation !== mcpOperation) return faultOf(request, outcome)
+  return faultOfExchange(request, outcome) ?? (isDeliberate(outcome) ? undefined : faultOfMcp(request, outcome))
 }
 
 /** Keeps the ids of new rows, so that later requests read, change and delete them. */
