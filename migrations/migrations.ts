@@ -56,6 +56,7 @@ import * as signIn from './094_sign_in.ts'
 import * as dataRequests from './085_data_requests.ts'
 import * as retention from './098_retention.ts'
 import * as listsByUpdate from './110_lists_by_update.ts'
+import * as modelSlots from './111_model_slots.ts'
 
 interface Migration extends Knex.Migration {
   /** Where old and new processes cannot do everything side by side: what does not work, and what to do until all are replaced. */
@@ -117,6 +118,7 @@ export const migrations: Record<string, Migration> = {
   '085_data_requests': dataRequests,
   '098_retention': retention,
   '110_lists_by_update': listsByUpdate,
+  '111_model_slots': modelSlots,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

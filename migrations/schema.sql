@@ -955,6 +955,16 @@ CREATE INDEX model_reservations_by_bot ON public.model_reservations USING btree 
 
 CREATE INDEX model_reservations_by_expiry ON public.model_reservations USING btree (expires_at);
 
+create unlogged table model_slots (
+  provider text not null,
+  slot integer not null,
+  lease uuid,
+  bot_id text,
+  expires_at timestamp with time zone,
+  constraint model_slots_lease_key UNIQUE (lease),
+  constraint model_slots_pkey PRIMARY KEY (provider, slot)
+);
+
 create table model_spending (
   owner_id text not null,
   period text not null,

@@ -8,6 +8,7 @@ import { openMetrics, type Metrics } from './telemetry/metrics.ts'
 import { openQueue, type WakeQueue } from './queue/queue.ts'
 import { openSignals, type Signals } from './signals/signals.ts'
 import { openDatabase, type Database } from './store/database.ts'
+import { modelSlots } from './store/model-slots.ts'
 import { openBacklogLimit, type BacklogLimit } from './queue/backlog-limit.ts'
 
 /** The parts that every operation may use, opened once per process. */
@@ -65,7 +66,7 @@ export function openContext(config: Config, log: Logger): Context & AsyncDisposa
     installations,
     waiting,
     ...(config.embeddings && { embeddings: openEmbeddings(config.embeddings, metrics) }),
-    models: openGateway(config.models, metrics, log),
+    models: openGateway(config.models, { slotRows: modelSlots(db), metrics, log }),
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   }
 }

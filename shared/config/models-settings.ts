@@ -37,6 +37,8 @@ export interface ModelsSettings {
   idleMilliseconds: number
   /** Upper bound of the calls that one process makes of one provider at the same time. */
   maxConcurrent: number
+  /** The same of all processes together; absent: there is no such bound. */
+  maxConcurrentTotal?: number
   /** The operator's bounds of the usage of each workspace. */
   workspaceBudget: { dayTokens?: number; monthTokens?: number; dayDollars?: number; monthDollars?: number }
 }
@@ -68,6 +70,7 @@ export const modelsVariables = {
   MODELS_SECONDS: { type: 'integer', minimum: 1, maximum: 290, default: 120 },
   MODELS_IDLE_SECONDS: { type: 'integer', minimum: 1, maximum: 290, default: 30 },
   MODELS_CONCURRENCY: { type: 'integer', minimum: 1, maximum: 10_000, default: 32 },
+  MODELS_CONCURRENCY_TOTAL: { type: 'integer', minimum: 1, maximum: 10_000 },
   MODELS_DAY_TOKENS: { type: 'integer', minimum: 0, maximum: 1e15 },
   MODELS_MONTH_TOKENS: { type: 'integer', minimum: 0, maximum: 1e15 },
   MODELS_DAY_DOLLARS: { type: 'number', minimum: 0, maximum: 1e9 },
@@ -98,6 +101,8 @@ export const modelsRemedies: Record<string, string> = {
   MODELS_DAY_DOLLARS: 'set it to the US dollars that the bots of a workspace may cost in a day, for instance 5',
   MODELS_MONTH_DOLLARS: 'set it to the US dollars that the bots of a workspace may cost in a month, for instance 50',
   MODELS_CONCURRENCY: 'set it to the calls that one process may make of one provider at the same time, for instance 32',
+  MODELS_CONCURRENCY_TOTAL:
+    'set it to the calls that all processes together may make of one provider at the same time, for instance 64',
 }
 
 const schema = { type: 'object', required: [], properties: modelsVariables } as const
@@ -122,6 +127,7 @@ export function readModels(given: Given): { models: ModelsSettings } {
       timeoutMilliseconds: (given.MODELS_SECONDS ?? modelsVariables.MODELS_SECONDS.default) * 1000,
       idleMilliseconds: (given.MODELS_IDLE_SECONDS ?? modelsVariables.MODELS_IDLE_SECONDS.default) * 1000,
       maxConcurrent: given.MODELS_CONCURRENCY ?? modelsVariables.MODELS_CONCURRENCY.default,
+      ...(given.MODELS_CONCURRENCY_TOTAL !== undefined && { maxConcurrentTotal: given.MODELS_CONCURRENCY_TOTAL }),
       workspaceBudget: {
         ...(given.MODELS_DAY_TOKENS !== undefined && { dayTokens: given.MODELS_DAY_TOKENS }),
         ...(given.MODELS_MONTH_TOKENS !== undefined && { monthTokens: given.MODELS_MONTH_TOKENS }),

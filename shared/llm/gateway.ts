@@ -9,6 +9,7 @@ import { chooseModels, chooseTranscribers, modelsOf, type Candidate, type Choice
 import type { ModelAnswer } from './from-result.ts'
 import { withOwnKeys, type OwnKeys } from './own-keys.ts'
 import { costOf, openProviderCalls, type Answered, type CallTelemetry, type ProviderCall } from './provider-calls.ts'
+import { SharedSlots, type SlotRows } from './shared-slots.ts'
 import { SoundMemory } from './sound-memory.ts'
 import type { Piece } from './streamed-answer.ts'
 import { expectedUsage, textRequest } from './text-request.ts'
@@ -66,7 +67,10 @@ interface Common extends CallTelemetry {
 }
 
 /** Opens the gateway. Nothing is loaded or sent before the first call. */
-export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Logger): Gateway {
+export function openGateway(
+  settings: ModelsSettings,
+  { slotRows, metrics, log }: { slotRows: SlotRows; metrics: Metrics; log: Logger },
+): Gateway {
   const inFlight = new Map(settings.providers.map(({ name }) => [name, 0]))
   metrics.gauge({
     name: 'model_calls_in_flight',
@@ -79,8 +83,10 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
     ttl: unrecordedMilliseconds,
     ttlAutopurge: true,
   })
+  const { maxConcurrentTotal } = settings
+  const sharedSlots = maxConcurrentTotal === undefined ? undefined : new SharedSlots(slotRows, log, maxConcurrentTotal)
   const own = new LRUCache<string, Gateway>({ max: maxOwnGateways })
-  return gatewayOf(settings, { metrics, log, unrecorded, sounds: new SoundMemory(), inFlight, own })
+  return gatewayOf(settings, { metrics, log, unrecorded, sounds: new SoundMemory(), inFlight, sharedSlots, own })
 }
 
 function gatewayOf(settings: ModelsSettings, common: Common): Gateway {

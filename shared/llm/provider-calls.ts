@@ -8,6 +8,7 @@ import { CallSlots } from './call-slots.ts'
 import type { Candidate } from './choose-models.ts'
 import { ModelFailure, NoAnswerError, toFailure } from './model-failure.ts'
 import { openProvider, type OpenedProvider } from './providers.ts'
+import type { SharedSlots } from './shared-slots.ts'
 
 /** A request to one model, not sent yet. */
 export interface ModelRequest<Piece, Answer> {
@@ -71,6 +72,8 @@ export interface CallTelemetry {
   log: Logger
   /** Calls in flight by provider. */
   inFlight: Map<string, number>
+  /** The slots that all processes share, where the operator bounds them. */
+  sharedSlots: SharedSlots | undefined
 }
 
 /** A provider that asks for a longer pause is not asked again in the same call. */
@@ -81,7 +84,7 @@ const pauseMilliseconds = 300
 /** Opens the providers of a gateway, whose libraries are loaded at their first call. */
 export function openProviderCalls(
   { providers, timeoutMilliseconds, maxConcurrent }: ModelsSettings,
-  { metrics, log, inFlight }: CallTelemetry,
+  { metrics, log, inFlight, sharedSlots }: CallTelemetry,
 ): AskInOrder {
   const redact = redactor(providers.map(({ key }) => key))
   const open = new Map(
@@ -103,9 +106,13 @@ export function openProviderCalls(
     const leave = await slots.take(call.botId, signal).catch((cause: unknown) => {
       throw new ModelFailure('busy', `Too many calls of the provider ${name} are in flight`, { cause })
     })
+    // A workspace's own key belongs to an account of its own.
+    const free = candidate.provider.isOwn === true ? undefined : await takeShared(name, call.botId, signal, leave)
     inFlight.set(name, (inFlight.get(name) ?? 0) + 1)
     const giveBack = () => {
-      if (leave()) inFlight.set(name, inFlight.get(name)! - 1)
+      if (!leave()) return
+      inFlight.set(name, inFlight.get(name)! - 1)
+      free?.()
     }
     // Also while the reader of a stream pauses: the provider's connection ends with the signal, and so does the slot.
     signal.addEventListener('abort', giveBack, { once: true })
@@ -143,6 +150,17 @@ export function openProviderCalls(
       over.abort()
       signal.removeEventListener('abort', giveBack)
       giveBack()
+    }
+  }
+
+  /** @throws ModelFailure when the time is over before, the error of the database; then the process's own slot is given back */
+  async function takeShared(provider: string, botId: string, signal: AbortSignal, leave: () => boolean) {
+    try {
+      return await sharedSlots?.take(provider, botId, signal)
+    } catch (cause) {
+      leave()
+      if (!signal.aborted) throw cause
+      throw new ModelFailure('busy', `Too many calls of the provider ${provider} are in flight`, { cause })
     }
   }
 

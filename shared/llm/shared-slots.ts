@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from '../telemetry/logger.ts'
+
+/** A call that wants a slot. */
+interface WantedSlot {
+  provider: string
+  botId: string
+  /** Identifies the call. */
+  lease: string
+  /** Upper bounds of the calls of the provider, and of those of the bot. */
+  max: number
+  maxOfBot: number
+  leaseSeconds: number
+}
+
+/** The slots as rows that all processes see. */
+export interface SlotRows {
+  /** Makes the rows of a provider that do not exist yet. */
+  create(provider: string, slots: number): Promise<void>
+  /** @returns whether there was a free one */
+  take(wanted: WantedSlot): Promise<boolean>
+  /** Extends the leases of calls that are still in flight. */
+  renew(leases: string[], leaseSeconds: number): Promise<void>
+  free(lease: string): Promise<void>
+}
+
+/** A slot whose process has died is free again after this time. */
+const leaseSeconds = 15
+const renewalMilliseconds = 5000
+/** Pauses between two attempts to get a slot, each twice as long as the last. */
+const firstPause = 50
+const longestPause = 500
+
+/**
+ * Bounds the calls of a provider that all processes together have in flight: each call holds a row, with a lease that its process
+ * renews. A bot has about half of the rows: two of its calls that take one at the same moment do not see each other.
+ */
+export class SharedSlots {
+  readonly #rows: SlotRows
+  readonly #log: Logger
+  readonly #max: number
+  readonly #held = new Set<string>()
+  readonly #created = new Map<string, Promise<void>>()
+  #renewal: NodeJS.Timeout | undefined
+
+  constructor(rows: SlotRows, log: Logger, max: number) {
+    this.#rows = rows
+    this.#log = log
+    this.#max = max
+  }
+
+  /**
+   * Resolves when the call has a slot.
+   *
+   * @returns a function that gives it back
+   * @throws the reason of the signal when it is aborted before; the error of the database
+   */
+  async take(provider: string, botId: string, signal: AbortSignal): Promise<() => void> {
+    await this.#create(provider)
+    const lease = randomUUID()
+    const wanted = { provider, botId, lease, max: this.#max, maxOfBot: Math.ceil(this.#max / 2), leaseSeconds }
+    // Before the row is taken, so that it cannot expire unseen.
+    this.#hold(lease)
+    try {
+      for (let wait = firstPause; ; wait = Math.min(wait * 2, longestPause)) {
+        signal.throwIfAborted()
+        if (await this.#rows.take(wanted)) break
+        // At random, so that processes that wait together do not ask together.
+        await pause(wait * (0.5 + Math.random() / 2), undefined, { signal })
+      }
+    } catch (error) {
+      this.#letGo(lease)
+      throw error
+    }
+    return () => this.#free(lease)
+  }
+
+  #create(provider: string): Promise<void> {
+    const known = this.#created.get(provider)
+    if (known) return known
+    const created = this.#rows.create(provider, this.#max)
+    this.#created.set(provider, created)
+    created.catch(() => this.#created.delete(provider))
+    return created
+  }
+
+  #hold(lease: string): void {
+    this.#held.add(lease)
+    this.#renewal ??= setInterval(() => void this.#renew(), renewalMilliseconds).unref()
+  }
+
+  #letGo(lease: string): void {
+    this.#held.delete(lease)
+    if (this.#held.size > 0) return
+    clearInterval(this.#renewal)
+    this.#renewal = undefined
+  }
+
+  #free(lease: string): void {
+    this.#letGo(lease)
+    this.#rows.free(lease).catch((err: unknown) => {
+      this.#log.warn({ err }, 'A slot of a provider of models is not given back: it expires')
+    })
+  }
+
+  async #renew(): Promise<void> {
+    try {
+      await this.#rows.renew([...this.#held], leaseSeconds)
+    } catch (err) {
+      this.#log.warn({ err }, 'The slots of providers of models are not renewed; trying again')
+    }
+  }
+}
