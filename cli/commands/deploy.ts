@@ -117,6 +117,7 @@ export function addDeployCommand(program: Command): void {
         words.showDeployed(deployed),
       )
       if (missingSecrets.length > 0) output.note(missing(project, missingSecrets))
+      for (const warning of deployed.warnings ?? []) output.note(`Warning: ${warning}`)
       const failures = words.failedRegistrations(deployed.bot, Object.keys(project.settings.integrations ?? {}))
       if (failures.length === 0) return
       process.exitCode = exitCodes.failed

@@ -46,6 +46,8 @@ export interface Deployed {
   bot: Bot
   /** The removed nodes at which conversations wait; absent without any. */
   removedNodes?: RemovedNode[]
+  /** What the author should know of the code; absent without anything. */
+  warnings?: string[]
   bundle: Bundle
   isNew: boolean
   /** Whether the types were checked; a check needs a compiler and a tsconfig.json. */
@@ -96,7 +98,7 @@ async function upload(
   connection: Connection,
   bundle: Bundle,
   { bot, net, note, allowsNoHooks = false, allowsRemovedNodes = true, renamed, signal, onPlan }: DeployOptions,
-): Promise<Pick<Deployed, 'bot' | 'isNew' | 'removedNodes'> | { problems: Problem[] } | undefined> {
+): Promise<Pick<Deployed, 'bot' | 'isNew' | 'removedNodes' | 'warnings'> | { problems: Problem[] } | undefined> {
   const id = bot === undefined ? project.settings.bots?.[connection.profile.url] : (await findBot(connection, bot)).id
   const declared = net ? { ...project.settings, permissions: { net } } : project.settings
   const plan = await planDeployment(connection, declared, bundle, { id, comparesCode: onPlan !== undefined })
@@ -125,7 +127,7 @@ async function upload(
     const named = { ...request, body: { ...body, name: project.settings.name } }
     if (body.flows.length === 0) delete (named.body as Partial<typeof body>).flows
     const created = await connection.ask<'createBot'>('POST', '/v1/admin/bots', named)
-    return { bot: created.bot, isNew: true }
+    return { ...created, isNew: true }
   } catch (error) {
     const problem = toProblem(error, bundle)
     if (problem) return { problems: [problem] }
@@ -154,14 +156,16 @@ function toBody({ code, sourceMap, flows = [], layouts = {} }: Bundle) {
   return { code, ...(sourceMap !== '' && { sourceMap }), flows, ...(hasLayouts && { layouts }) }
 }
 
+type Updated = Pick<Deployed, 'bot' | 'removedNodes' | 'warnings'>
+
 /** @returns undefined when the platform does not have the bot: it was deleted, or the address has another platform */
 async function updateBot(
   connection: Connection,
   id: string,
   request: { body: object; signal?: AbortSignal },
   allowed: object,
-): Promise<{ bot: Bot; removedNodes?: RemovedNode[] } | undefined> {
-  const update = async (body: Record<string, unknown>): Promise<{ bot: Bot; removedNodes?: RemovedNode[] }> => {
+): Promise<Updated | undefined> {
+  const update = async (body: Record<string, unknown>): Promise<Updated> => {
     try {
       return await connection.ask<'updateBot'>('PUT', `/v1/admin/bots/${id}`, { ...request, body })
     } catch (error) {

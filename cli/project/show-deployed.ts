@@ -3,7 +3,7 @@ import { styled } from '../output.ts'
 import { listNodes, type Deployed } from './deploy.ts'
 
 /** The result of a deployment as a document for programs. */
-export function describeDeployed({ bot, isNew, removedNodes, checkedTypes, milliseconds }: Deployed) {
+export function describeDeployed({ bot, isNew, removedNodes, warnings, checkedTypes, milliseconds }: Deployed) {
   const { id, name, version, integrations } = bot
   return {
     bot: { id, name },
@@ -12,6 +12,7 @@ export function describeDeployed({ bot, isNew, removedNodes, checkedTypes, milli
     version,
     chatUrl: integrations['chat']?.webhookUrl,
     ...(removedNodes && { removedNodes }),
+    ...(warnings && { warnings }),
     integrations: Object.fromEntries(
       installationsOf(bot).map(([alias, { status, statusReason, webhookUrl }]) => [
         alias,

@@ -50,7 +50,16 @@ export interface BotDeclaration {
   channels: string[]
   retry?: RetryPolicy
   actionDefinitions?: CodeActionDefinitions
+  /** What those who deploy the code should know of it. */
+  warnings?: string[]
 }
+
+/** What the answer to an upload of code says to those who deploy it. */
+export const warnings = {
+  type: 'array',
+  items: { type: 'string' },
+  description: 'What the author should know of the code: it is deployed all the same.',
+} as const
 
 /** The result of an inspection. */
 export type InspectionOutcome =

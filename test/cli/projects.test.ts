@@ -154,6 +154,12 @@ describe('deploy', () => {
     expect(await tell(deployed, 'Hi')).toEqual(['Hello! You said: Hi'])
   })
 
+  test('warns of code that carries out what models write', async () => {
+    const source = `globalThis.process?.env?.USE_QUICKJS\nexport const actions = { run: () => ({}) }`
+    const deployed = await isobot.run(['deploy', await createProject('runner', source), '--no-types'])
+    expect(deployed).toMatchObject({ code: 0, stderr: expect.stringMatching(/Warning: .*code that models write/) })
+  })
+
   test('shows where the source is wrong, and leaves the version in service', async () => {
     const folder = await createProject('wrong', answering('event.preview'))
     const cases: [files: Record<string, string>, file: string, line: number, column: number, message: RegExp][] = [

@@ -4,6 +4,7 @@ import { acceptSchemas } from '../../code/accept-schema.ts'
 import { newId, newWebhookId } from '../../ids.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
 import { botDefinitionSchema, type BotDefinition } from '../../models/bot-definition.ts'
+import { warnings } from '../../models/bot-code.ts'
 import { bot } from '../../models/bot.ts'
 import { builtInIntegration } from '../../models/chat-integration.ts'
 import { changeSecrets, mergeSecrets } from '../../store/named-secrets.ts'
@@ -28,7 +29,7 @@ export const createBot = operation({
   access: 'developer',
   errors: ['InvalidJsonSchema', 'InvalidDataFormat', 'ReferenceNotFound', 'LimitExceeded', 'OperationTimeout'],
   input: closedObject({}, { ...botFields, url: codeUrl }),
-  output: closedObject({ bot }),
+  output: closedObject({ bot }, { warnings }),
 
   async handle(context, input) {
     const { name, url, code, sourceMap, flows, layouts, note, permissions = {}, limits = {}, ...others } = input
@@ -77,6 +78,6 @@ export const createBot = operation({
       })
     })
     await finishInstallations(context, postCommitWork)
-    return { bot: await describeBot(context, id) }
+    return { bot: await describeBot(context, id), ...(inspected?.warnings && { warnings: inspected.warnings }) }
   },
 })

@@ -5,6 +5,7 @@ import { inspectCode } from '../../code/inspect-code.ts'
 import { ApiError } from '../../errors.ts'
 import { renamedNodes } from '../../flows/renamed-nodes.ts'
 import { botDefinitionSchema, type BotDefinition } from '../../models/bot-definition.ts'
+import { warnings } from '../../models/bot-code.ts'
 import { bot } from '../../models/bot.ts'
 import { changeSecrets, mergeSecrets } from '../../store/named-secrets.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -56,7 +57,7 @@ export const updateBot = operation({
       },
     },
   ),
-  output: closedObject({ bot }, { removedNodes }),
+  output: closedObject({ bot }, { removedNodes, warnings }),
 
   async handle(context, input) {
     const { id, name, url, code, sourceMap, flows, layouts, note, permissions, limits, allowNoHooks, ...others } = input
@@ -106,6 +107,10 @@ export const updateBot = operation({
       return { postCommitWork, removed: nodes?.removed ?? [] }
     })
     await finishInstallations(context, postCommitWork)
-    return { bot: await describeBot(context, id), ...(removed.length > 0 && { removedNodes: removed }) }
+    return {
+      bot: await describeBot(context, id),
+      ...(removed.length > 0 && { removedNodes: removed }),
+      ...(inspected?.warnings && { warnings: inspected.warnings }),
+    }
   },
 })
