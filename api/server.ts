@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import cors from 'cors'
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
 import { dispatch, logFailure, toReply, type Reply } from '#shared/dispatch.ts'
-import { tenantOf, type Caller } from '#shared/rpc/caller.ts'
+import { botOf, tenantOf, type Caller } from '#shared/rpc/caller.ts'
 import type { Operation } from '#shared/rpc/operation.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
@@ -15,6 +15,7 @@ import { readBody } from './body.ts'
 import { routerNetworks } from './client-address.ts'
 import { consolePages } from './console/pages.ts'
 import { allowPages, files } from './files/files.ts'
+import { openFairAdmission, type FairAdmission } from './fair-admission.ts'
 import { EndlessStreams, prepareClose, RequestsInFlight } from './graceful-close.ts'
 import { health } from './health.ts'
 import { toHttpError } from './http-error.ts'
@@ -38,6 +39,7 @@ interface AppParts {
   realtime: Realtime
   rateLimiter: RateLimiter
   overload: Overload
+  admission: FairAdmission
   inFlight: RequestsInFlight
   endless: EndlessStreams
   largeBodies: LargeBodies
@@ -56,7 +58,7 @@ export function createApp(context: Context, parts: AppParts): RequestListener {
 }
 
 function routesOf(context: Context, parts: AppParts): Express {
-  const { realtime, rateLimiter, overload, inFlight, endless, largeBodies } = parts
+  const { realtime, rateLimiter, overload, admission, inFlight, endless, largeBodies } = parts
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -87,13 +89,16 @@ function routesOf(context: Context, parts: AppParts): Express {
   return app
 
   async function answer(request: Request, response: Response): Promise<void> {
-    const body = (caller: Caller, { largeList, input, isClosed }: Operation) =>
-      readBody(request, response, {
+    const body = async (caller: Caller, { largeList, input, isClosed }: Operation) => {
+      const botId = botOf(caller)
+      if (botId !== undefined) await admission.admit(botId, response)
+      return readBody(request, response, {
         // The answer is stored, and the request compared with later ones, as one text.
         largeList: request.get('idempotency-key') === undefined ? largeList : undefined,
         hold: (bytes) => overload.hold(response, bytes, tenantOf(caller)),
         parseLarge: (bytes, encoding) => largeBodies.parse({ bytes, encoding, schema: isClosed ? undefined : input }),
       })
+    }
     const holdAnswer = (caller: Caller, bytes: number) => overload.holdAnswer(response, bytes, tenantOf(caller))
     const given = { ...fromHttp(context, request, body), holdAnswer, callerGone: () => closeOf(response) }
     const reply = await inFlight.track(dispatch(context, given))
@@ -222,10 +227,11 @@ export async function startServer(context: Context, drainMilliseconds = 0): Prom
   const realtime = openRealtime(context)
   const rateLimiter = openRateLimiter(context)
   const overload = openOverload(context)
+  const admission = openFairAdmission()
   const inFlight = new RequestsInFlight()
   const endless = new EndlessStreams()
   const largeBodies = new LargeBodies()
-  const parts = { realtime, rateLimiter, overload, inFlight, endless, largeBodies }
+  const parts = { realtime, rateLimiter, overload, admission, inFlight, endless, largeBodies }
   const handle = scopeRequests(context, createApp(context, parts))
   const server = createServer({ shouldUpgradeCallback: wantsWebSocket, requireHostHeader: false }, handle)
   answerProtocolErrors(server)

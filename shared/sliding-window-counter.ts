@@ -8,6 +8,7 @@ export class SlidingWindowCounter {
   #begin: number
   #current = new Map<string, number>()
   #previous = new Map<string, number>()
+  #total = { current: 0, previous: 0 }
 
   /** @param now a monotonic clock, in milliseconds */
   constructor(windowMilliseconds: number, now: () => number = () => performance.now()) {
@@ -19,12 +20,20 @@ export class SlidingWindowCounter {
   add(name: string): void {
     this.#turn()
     this.#current.set(name, (this.#current.get(name) ?? 0) + 1)
+    this.#total.current += 1
   }
 
   /** Occurrences within about one window; not always a whole number. */
   of(name: string): number {
     const part = 1 - this.#turn() / this.#windowMilliseconds
     return (this.#current.get(name) ?? 0) + (this.#previous.get(name) ?? 0) * part
+  }
+
+  /** Mean of `of` over the names that have occurred recently, of which it knows the approximate number. */
+  average(): number {
+    const part = 1 - this.#turn() / this.#windowMilliseconds
+    const names = Math.max(this.#current.size, this.#previous.size, 1)
+    return (this.#total.current + this.#total.previous * part) / names
   }
 
   /** Whether no other name has occurred recently. */
@@ -41,6 +50,7 @@ export class SlidingWindowCounter {
     const follows = elapsed < 2 * this.#windowMilliseconds
     this.#previous = follows ? this.#current : new Map()
     this.#current = new Map()
+    this.#total = { current: 0, previous: follows ? this.#total.current : 0 }
     this.#begin = follows ? this.#begin + this.#windowMilliseconds : now
     return now - this.#begin
   }

@@ -147,6 +147,11 @@ export function isForMembers(access: Access): access is MemberAccess {
   return access === 'member' || (roles as readonly string[]).includes(access)
 }
 
+/** The bot that a caller is, or talks to; undefined for people. */
+export function botOf(caller: Caller): string | undefined {
+  return 'accountId' in caller ? undefined : tenantOf(caller)
+}
+
 /** The id of the tenant whose share of common resources a caller uses: its bot, workspace or account. */
 export function tenantOf(caller: Caller): string {
   switch (caller.kind) {
