@@ -96,11 +96,11 @@ test('of more requests than may wait, the others are refused with the time after
   server.hold()
   const asked = times(600, 'busy').map((bot) => server.ask(bot))
   const refused: IncomingMessage[] = []
-  for (const asking of asked) {
-    void asking.then((answer) => {
-      if (answer.statusCode === 429) refused.push(answer)
-    })
+  const collect = async (asking: Promise<IncomingMessage>) => {
+    const answer = await asking
+    if (answer.statusCode === 429) refused.push(answer)
   }
+  for (const asking of asked) void collect(asking)
   await expect.poll(() => refused.length, soon).toBeGreaterThan(50)
   server.release()
   const accepted = (await Promise.all(asked)).filter(({ statusCode }) => statusCode === 200)
