@@ -490,6 +490,8 @@ test('the API reference with an operation of each kind open: no violations', { t
       `[...document.querySelectorAll('.opblock:not(.is-open)')].slice(12).forEach((one) => { one.style.display = 'none' })`,
     )
     expect(await violations(page, [...shown])).toEqual([])
+    // An open interface has thousands of elements, which the next look would take in again.
+    await heading.click()
   }
 })
 
