@@ -35,15 +35,14 @@ export async function launchChromium({ isWhole = false }: ChromiumOptions = {}):
  */
 async function findChromium(isWhole: boolean): Promise<string> {
   const shells = isWhole ? [] : ['chromium-headless-shell']
-  const aptPackage = shells[0] ?? 'chromium'
   return (
     process.env.CHROMIUM_PATH ||
     findSystemProgram({
       what: 'a Chromium',
       names: [...shells, 'chromium', 'chromium-browser', 'google-chrome'],
-      aptPackage,
+      aptPackages: isWhole ? ['chromium'] : ['chromium-headless-shell', 'chromium'],
       remedy:
-        `Install one ("sudo apt-get install ${aptPackage}", "brew install --cask chromium"), ` +
+        'Install one ("sudo apt-get install chromium", "brew install --cask chromium"), ' +
         'or set CHROMIUM_PATH to the executable of a Chromium or Chrome',
     })
   )

@@ -12,8 +12,8 @@ export interface SystemProgram {
   what: string
   /** Its possible names on the PATH; the first one found is used. */
   names: string[]
-  /** The package that contains it on Debian and its derivatives. */
-  aptPackage: string
+  /** The packages that contain it on Debian and its derivatives; the first one that can be installed is. */
+  aptPackages: [string, ...string[]]
   /** How to install it by hand, in sentences. */
   remedy: string
 }
@@ -26,14 +26,14 @@ export interface SystemProgram {
  * @throws Error with the missing program and the way to install it
  */
 export async function findSystemProgram(program: SystemProgram): Promise<string> {
-  const { what, names, aptPackage, remedy } = program
+  const { what, names, aptPackages, remedy } = program
   const found = await findOnPath(names)
   if (found) return found
   if (process.geteuid?.() !== 0 || !(await which('apt-get'))) {
     throw new Error(`The tests need ${what}, and there is no ${names.join(' or ')} on the PATH. ${remedy}`)
   }
   try {
-    await install(aptPackage)
+    await install(aptPackages)
   } catch (error) {
     const { stderr = '', message } = error as Error & { stderr?: string }
     throw new Error(`The tests need ${what}, and installing one failed. ${remedy}\n${stderr || message}`, {
@@ -41,7 +41,8 @@ export async function findSystemProgram(program: SystemProgram): Promise<string>
     })
   }
   const installed = await findOnPath(names)
-  if (!installed) throw new Error(`Installing the package ${aptPackage} brought no ${names.join(' or ')}. ${remedy}`)
+  if (!installed)
+    throw new Error(`Installing the package ${aptPackages.join(' or ')} brought no ${names.join(' or ')}. ${remedy}`)
   return installed
 }
 
@@ -69,7 +70,7 @@ async function isExecutable(path: string): Promise<boolean> {
 }
 
 /** Prevents the package from starting its service: tests start their own. */
-async function install(aptPackage: string): Promise<void> {
+async function install(aptPackages: string[]): Promise<void> {
   const policy = '/usr/sbin/policy-rc.d'
   const forbidden = '#!/bin/sh\nexit 101\n'
   const isOurs = await writeFile(policy, forbidden, { mode: 0o755, flag: 'wx' }).then(
@@ -82,7 +83,17 @@ async function install(aptPackage: string): Promise<void> {
     // Several test processes may miss the same program; `apt-get update` fails while another one runs.
     const lock = join(tmpdir(), 'isobot-apt-get.lock')
     await run('flock', [lock, 'apt-get', 'update'], options)
-    await run('flock', [lock, 'apt-get', ...apt, '--no-install-recommends', 'install', aptPackage], options)
+    const failures: unknown[] = []
+    for (const aptPackage of aptPackages) {
+      const words = [lock, 'apt-get', ...apt, '--no-install-recommends', 'install', aptPackage]
+      const failure = await run('flock', words, options).then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+      if (failure === undefined) return
+      failures.push(failure)
+    }
+    throw failures[0]
   } finally {
     if (isOurs) await rm(policy, { force: true })
   }
