@@ -1307,7 +1307,7 @@ export interface GenerateTextInput {
       | Array<{
           type: 'text' | 'image' | 'audio'
           text?: string
-          /** Of an image or a sound: an https or data URL. */
+          /** Of an image or an audio file: an https or data URL. */
           url?: string
           mimeType?: string
         }>
@@ -1393,7 +1393,7 @@ export interface GenerateTextStreamInput {
       | Array<{
           type: 'text' | 'image' | 'audio'
           text?: string
-          /** Of an image or a sound: an https or data URL. */
+          /** Of an image or an audio file: an https or data URL. */
           url?: string
           mimeType?: string
         }>
@@ -2045,13 +2045,13 @@ export interface ListModelsOutput {
     input: {
       maxTokens: number
       costPer1MTokens: number
-      /** Of a model that transcribes: for a minute of sound. */
+      /** Of a model that transcribes: for a minute of audio. */
       costPerMinute?: number
     }
     output: {
       maxTokens: number
       costPer1MTokens: number
-      /** Of a model that transcribes: for a minute of sound. */
+      /** Of a model that transcribes: for a minute of audio. */
       costPerMinute?: number
     }
     lifecycle: 'production' | 'preview' | 'deprecated' | 'discontinued'
@@ -2291,7 +2291,7 @@ export interface TrackAnalyticsInput {
 export type TrackAnalyticsOutput = Record<string, never>
 
 export interface TranscribeAudioInput {
-  /** The sound: a data URL in base64, the `url` of a file, or, in bot code, an address on a granted host. At most 25 MB. */
+  /** The audio: a data URL in base64, the `url` of a file, or, in bot code, an address on a granted host. At most 25 MB. */
   url: string
   /** For instance `audio/mpeg`. That of the address unless given. */
   mimeType?: string
@@ -2306,7 +2306,7 @@ export interface TranscribeAudioOutput {
     provider: string
     /** The model that answered, as `provider:model`. */
     model: string
-    /** The length of the sound: of the provider’s answer, or estimated from its size. */
+    /** The length of the audio: of the provider’s answer, or estimated from its size. */
     durationSeconds: number
     usage: {
       inputTokens: number
@@ -2840,7 +2840,7 @@ export interface Operations {
    */
   trackAnalytics(input: TrackAnalyticsInput): Promise<TrackAnalyticsOutput>
   /**
-   * Asks a model for the words that are spoken in a sound. Models are tried in order until one answers.
+   * Asks a model for the words that are spoken in an audio file. Models are tried in order until one answers.
    * @throws ApiError `Runtime`, `ReferenceNotFound`, `PaymentRequired`, `RateLimited`, `LimitExceeded`
    */
   transcribeAudio(input: TranscribeAudioInput): Promise<TranscribeAudioOutput>

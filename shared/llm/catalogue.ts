@@ -106,7 +106,7 @@ export function vectorPriceOf(kind: ProviderKind, id: string): number {
   return vectorPrices[kind][id] ?? Math.max(...Object.values(vectorPrices[kind]))
 }
 
-/** The models that transcribe, the usual one first, with their prices in US dollars for a minute of sound. */
+/** The models that transcribe, the usual one first, with their prices in US dollars for a minute of audio. */
 const transcribers: Record<Exclude<ProviderKind, 'compatible'>, Record<string, number>> = {
   openai: { 'gpt-4o-mini-transcribe': 0.003, 'gpt-4o-transcribe': 0.006, 'whisper-1': 0.006 },
   anthropic: {},
@@ -118,7 +118,7 @@ export function usualTranscriber(kind: ProviderKind): string | undefined {
   return kind === 'compatible' ? undefined : Object.keys(transcribers[kind])[0]
 }
 
-/** The price of a minute of sound in US dollars, as `priceOf`: that of a hosted model without a known price is the dearest. */
+/** The price of a minute of audio in US dollars, as `priceOf`: that of a hosted model without a known price is the dearest. */
 export function transcriptionPriceOf(kind: ProviderKind, id: string): number {
   if (kind === 'compatible') return 0
   return transcribers[kind][id] ?? Math.max(...Object.values(transcribers).flatMap((each) => Object.values(each)))
@@ -160,7 +160,7 @@ function listed({ name: provider, kind }: ModelProvider, id: string): LanguageMo
   }
 }
 
-/** Sound has no tokens that a caller could count: the limits and prices of tokens are 0. */
+/** Audio has no tokens that a caller could count: the limits and prices of tokens are 0. */
 function listedTranscriber({ name: provider }: ModelProvider, id: string, costPerMinute: number): LanguageModel {
   return {
     id: `${provider}:${id}`,

@@ -3,7 +3,7 @@ import { isRecord } from '../models/payload.ts'
 
 /** The tokens that are assumed of an answer whose length the caller does not bound. */
 const usualAnswer = 4096
-/** The tokens that are assumed of an image or a sound. */
+/** The tokens that are assumed of an image or an audio file. */
 const tokensOfMedia = 1000
 
 /** Estimates the tokens of a text: about 4 bytes each, which is 0.7 to 1.1 of what tokenizers count. */

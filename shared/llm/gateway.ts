@@ -10,10 +10,10 @@ import type { ModelAnswer } from './from-result.ts'
 import { withOwnKeys, type OwnKeys } from './own-keys.ts'
 import { costOf, openProviderCalls, type Answered, type CallTelemetry, type ProviderCall } from './provider-calls.ts'
 import { SharedSlots, type SlotRows } from './shared-slots.ts'
-import { SoundMemory } from './sound-memory.ts'
+import { AudioMemory } from './audio-memory.ts'
 import type { Piece } from './streamed-answer.ts'
 import { expectedUsage, textRequest } from './text-request.ts'
-import { expectedTranscript, transcriptRequest, type Sound } from './transcript-request.ts'
+import { expectedTranscript, transcriptRequest, type AudioContent } from './transcript-request.ts'
 
 /** The language models of the operator's providers, or of those with a workspace's own keys. */
 export interface Gateway {
@@ -29,7 +29,7 @@ export interface Gateway {
   chooseTranscribers(asked: string | readonly string[] | undefined): Choice
   /** The usage that a call is assumed to have, by the most expensive of its models. */
   estimate(input: GenerateTextInput, choice: Choice): ModelUsage
-  estimateTranscript(sound: Sound, choice: Choice): ModelUsage
+  estimateTranscript(audio: AudioContent, choice: Choice): ModelUsage
   /**
    * Asks the models in order until one answers. After the first piece of an answer no other model is asked. A reader has to
    * read to the end; the signal of the call ends it early.
@@ -41,9 +41,9 @@ export interface Gateway {
     call: GatewayCall & { input: GenerateTextInput; isStreamed?: boolean },
   ): AsyncGenerator<Piece, GenerateTextOutput, void>
   /** As `generate`, for the text of spoken words. It has no pieces. */
-  transcribe(call: GatewayCall & { sound: Sound }): AsyncGenerator<never, TranscribeAudioOutput, void>
-  /** The memory of sounds in calls. */
-  sounds: SoundMemory
+  transcribe(call: GatewayCall & { audio: AudioContent }): AsyncGenerator<never, TranscribeAudioOutput, void>
+  /** The memory of audio in calls. */
+  audioMemory: AudioMemory
   /** The gateway with a workspace's own keys, whose calls have slots of their own. */
   withKeys(keys: OwnKeys): Gateway
   /** The calls of events that are in flight or whose answers are not recorded yet, by their key in the journal. */
@@ -62,7 +62,7 @@ const maxOwnGateways = 1000
 /** The parts that all gateways of a process have in common. */
 interface Common extends CallTelemetry {
   unrecorded: Gateway['unrecorded']
-  sounds: SoundMemory
+  audioMemory: AudioMemory
   own: LRUCache<string, Gateway>
 }
 
@@ -86,17 +86,17 @@ export function openGateway(
   const { maxConcurrentTotal } = settings
   const sharedSlots = maxConcurrentTotal === undefined ? undefined : new SharedSlots(slotRows, log, maxConcurrentTotal)
   const own = new LRUCache<string, Gateway>({ max: maxOwnGateways })
-  return gatewayOf(settings, { metrics, log, unrecorded, sounds: new SoundMemory(), inFlight, sharedSlots, own })
+  return gatewayOf(settings, { metrics, log, unrecorded, audioMemory: new AudioMemory(), inFlight, sharedSlots, own })
 }
 
 function gatewayOf(settings: ModelsSettings, common: Common): Gateway {
-  const { metrics, unrecorded, sounds } = common
+  const { metrics, unrecorded, audioMemory } = common
   const { providers, idleMilliseconds } = settings
   const askInOrder = openProviderCalls(settings, common)
   return {
     providers: providers.map(({ name }) => name),
     unrecorded,
-    sounds,
+    audioMemory,
     withKeys(keys) {
       const id = JSON.stringify(keys)
       const known = common.own.get(id) ?? gatewayOf(withOwnKeys(settings, keys), common)
@@ -113,14 +113,14 @@ function gatewayOf(settings: ModelsSettings, common: Common): Gateway {
     choose: ({ model = 'auto' }) => chooseModels(settings, typeof model === 'string' ? [model] : model),
     chooseTranscribers: (asked = 'auto') => chooseTranscribers(settings, typeof asked === 'string' ? [asked] : asked),
     estimate: (input, { candidates }) => dearest(candidates.map((candidate) => expectedUsage(input, candidate))),
-    estimateTranscript: (sound, { candidates }) =>
-      dearest(candidates.map((candidate) => expectedTranscript(sound, candidate))),
+    estimateTranscript: (audio, { candidates }) =>
+      dearest(candidates.map((candidate) => expectedTranscript(audio, candidate))),
     async *generate({ input, isStreamed = false, choice, ...call }) {
       const request = (candidate: Candidate) => textRequest({ input, isStreamed, idleMilliseconds, metrics }, candidate)
       return toOutput(yield* askInOrder({ ...call, candidates: choice.candidates, request }), choice)
     },
-    async *transcribe({ sound, choice, ...call }) {
-      const request = (candidate: Candidate) => transcriptRequest(sound, candidate)
+    async *transcribe({ audio, choice, ...call }) {
+      const request = (candidate: Candidate) => transcriptRequest(audio, candidate)
       const answered = yield* askInOrder({ ...call, candidates: choice.candidates, request })
       const { answer, candidate, latency, fallbackPath } = answered
       const { text, durationSeconds, usage } = answer

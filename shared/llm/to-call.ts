@@ -137,7 +137,7 @@ function textOf({ content = null }: ModelMessage, index: number): string {
   if (content === null) return ''
   if (typeof content === 'string') return content
   if (content.every(({ type }) => type === 'text')) return content.map(({ text = '' }) => text).join('\n')
-  throw new ApiError('InvalidPayload', `messages.${index}.content must be text: only users send images and sounds`)
+  throw new ApiError('InvalidPayload', `messages.${index}.content must be text: only users send images and audio`)
 }
 
 function partsOf({ content = null }: ModelMessage, index: number, provider: ModelProvider): UserPart[] {

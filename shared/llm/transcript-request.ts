@@ -6,8 +6,8 @@ import { countOf } from './from-result.ts'
 import { orAborted, type ModelRequest } from './provider-calls.ts'
 import { toStorable } from './to-storable.ts'
 
-/** Sound that is to be transcribed. */
-export interface Sound {
+/** Audio that is to be transcribed. */
+export interface AudioContent {
   bytes: Uint8Array
   /** For instance `audio/mpeg`. */
   mediaType: string
@@ -20,15 +20,15 @@ export interface Transcript {
   usage: ModelUsage
 }
 
-/** The tokens that a second of sound counts as, where a provider reports none: those of its hosted models. */
+/** The tokens that a second of audio counts as, where a provider reports none: those of its hosted models. */
 const tokensPerSecond = 10
-/** The bytes that a second of sound is assumed to have, before its duration is known: those of a voice message. */
+/** The bytes that a second of audio is assumed to have, before its duration is known: those of a voice message. */
 const bytesPerSecond = 4000
 /** The tokens of speech in a second, at most. */
 const spokenTokensPerSecond = 5
 
 /** Makes the request for a transcript to a model. */
-export function transcriptRequest(sound: Sound, candidate: Candidate): ModelRequest<never, Transcript> {
+export function transcriptRequest(audio: AudioContent, candidate: Candidate): ModelRequest<never, Transcript> {
   return {
     isStreamed: false,
     hasBegun: false,
@@ -36,28 +36,28 @@ export function transcriptRequest(sound: Sound, candidate: Candidate): ModelRequ
     // oxlint-disable-next-line require-yield
     async *send(provider, { signal, abortSignal }) {
       const opened = await provider.transcription(candidate.model)
-      const { bytes: audio, mediaType } = sound
-      const result = await orAborted(opened.doGenerate({ audio, mediaType, abortSignal }), signal)
+      const { bytes, mediaType } = audio
+      const result = await orAborted(opened.doGenerate({ audio: bytes, mediaType, abortSignal }), signal)
       const text = toStorable(result.text)
       const reported = reportedTokens(result)
-      const durationSeconds = durationOf(result.durationInSeconds, reported.sound) ?? assumedSeconds(sound)
+      const durationSeconds = durationOf(result.durationInSeconds, reported.audio) ?? assumedSeconds(audio)
       const usage = usageOf(candidate, durationSeconds, {
         input: reported.input ?? durationSeconds * tokensPerSecond,
         output: reported.output ?? tokensOfText(text),
       })
       return { text, durationSeconds, usage }
     },
-    billed: () => expectedTranscript(sound, candidate),
+    billed: () => expectedTranscript(audio, candidate),
   }
 }
 
 /** The usage that a call is assumed to have with a model. */
-export function expectedTranscript(sound: Sound, candidate: Candidate): ModelUsage {
-  const seconds = assumedSeconds(sound)
+export function expectedTranscript(audio: AudioContent, candidate: Candidate): ModelUsage {
+  const seconds = assumedSeconds(audio)
   return usageOf(candidate, seconds, { input: seconds * tokensPerSecond, output: seconds * spokenTokensPerSecond })
 }
 
-/** Sound is paid for by its duration; the tokens are for budgets in tokens. */
+/** Audio is paid for by its duration; the tokens are for budgets in tokens. */
 function usageOf(
   { provider, model }: Candidate,
   seconds: number,
@@ -71,24 +71,24 @@ function usageOf(
   }
 }
 
-function assumedSeconds({ bytes }: Sound): number {
+function assumedSeconds({ bytes }: AudioContent): number {
   return Math.max(1, Math.ceil(bytes.byteLength / bytesPerSecond))
 }
 
 const maxSeconds = 24 * 60 * 60
 
-function durationOf(reported: number | undefined, soundTokens: number | undefined): number | undefined {
-  const seconds = reported ?? (soundTokens === undefined ? undefined : soundTokens / tokensPerSecond)
+function durationOf(reported: number | undefined, audioTokens: number | undefined): number | undefined {
+  const seconds = reported ?? (audioTokens === undefined ? undefined : audioTokens / tokensPerSecond)
   return seconds !== undefined && seconds >= 0 && seconds <= maxSeconds ? seconds : undefined
 }
 
 /** The tokens that a provider reports, of those who do. */
-function reportedTokens({ usage }: { usage?: unknown }): { input?: number; output?: number; sound?: number } {
+function reportedTokens({ usage }: { usage?: unknown }): { input?: number; output?: number; audio?: number } {
   const { input_tokens, output_tokens, input_token_details: details } = (usage ?? {}) as Record<string, unknown>
-  const sound = (details as Record<string, unknown> | null | undefined)?.['audio_tokens']
+  const audio = (details as Record<string, unknown> | null | undefined)?.['audio_tokens']
   return {
     ...(typeof input_tokens === 'number' && { input: input_tokens }),
     ...(typeof output_tokens === 'number' && { output: output_tokens }),
-    ...(typeof sound === 'number' && { sound }),
+    ...(typeof audio === 'number' && { audio }),
   }
 }

@@ -7,7 +7,7 @@ export const transcribeAudioInput = closedObject(
       type: 'string',
       minLength: 1,
       description:
-        'The sound: a data URL in base64, the `url` of a file, or, in bot code, an address on a granted host. At most 25 MB.',
+        'The audio: a data URL in base64, the `url` of a file, or, in bot code, an address on a granted host. At most 25 MB.',
     },
   },
   {
@@ -33,7 +33,7 @@ export const transcribeAudioOutput = closedObject({
     model: { type: 'string', description: 'The model that answered, as `provider:model`.' },
     durationSeconds: {
       type: 'number',
-      description: 'The length of the sound: of the provider’s answer, or estimated from its size.',
+      description: 'The length of the audio: of the provider’s answer, or estimated from its size.',
     },
     usage: modelUsage,
     cost: { ...dollars, description: 'An estimate: the provider’s bill is exact.' },

@@ -7,7 +7,7 @@ const part = closedObject(
   { type: { enum: ['text', 'image', 'audio'] } },
   {
     text: { type: 'string' },
-    url: { type: 'string', description: 'Of an image or a sound: an https or data URL.' },
+    url: { type: 'string', description: 'Of an image or an audio file: an https or data URL.' },
     mimeType: { type: 'string', maxLength: 100 },
   },
 )
@@ -182,7 +182,7 @@ export type GenerateTextChunk = Infer<typeof generateTextChunk>
 
 const side = closedObject(
   { maxTokens: { type: 'integer' }, costPer1MTokens: { type: 'number' } },
-  { costPerMinute: { type: 'number', description: 'Of a model that transcribes: for a minute of sound.' } },
+  { costPerMinute: { type: 'number', description: 'Of a model that transcribes: for a minute of audio.' } },
 )
 
 /** A model that bots may use. */

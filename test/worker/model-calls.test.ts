@@ -110,11 +110,11 @@ const listener = `
   }`
 
 test(
-  'a sound at an address on a granted host is transcribed, and a worker killed afterwards does not pay for it again',
+  'audio at an address on a granted host is transcribed, and a worker killed afterwards does not pay for it again',
   { timeout: 90_000 },
   async () => {
-    await using sounds = await startTarget((_request, response) => {
-      response.writeHead(200, { 'content-type': 'audio/ogg; codecs=opus' }).end('sound')
+    await using files = await startTarget((_request, response) => {
+      response.writeHead(200, { 'content-type': 'audio/ogg; codecs=opus' }).end('audio')
     })
     let answers = 0
     endpoint.requests.length = 0
@@ -122,10 +122,10 @@ test(
     const environment = { OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', MODELS_TRANSCRIPTION: 'local:small' }
     const victim = await processes.start(platform, 'worker', environment)
     const bot = await platform.createBot(listener)
-    await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { permissions: { net: [`127.0.0.1:${sounds.port}`] } })
+    await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { permissions: { net: [`127.0.0.1:${files.port}`] } })
     const chatUser = await createChatUser(bot.chatUrl)
     const conversationId = await chatUser.createConversation()
-    await chatUser.send(conversationId, `${sounds.url}/voice.ogg`)
+    await chatUser.send(conversationId, `${files.url}/voice.ogg`)
     const patience = { timeout: 30_000, interval: 20 }
     await vi.waitFor(async () => expect(await replies(platform, conversationId)).toHaveLength(1), patience)
     process.kill(victim.pid, 'SIGKILL')

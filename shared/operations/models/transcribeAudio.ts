@@ -9,12 +9,16 @@ import { recordPaid } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
 import { answerOf, metered } from './metered.ts'
 import { withOwnModels } from './own-models.ts'
-import { readSound } from './read-sound.ts'
+import { readAudio } from './read-audio.ts'
 import { reportCall, reportFailure } from './report-call.ts'
+
+/** The question, as people read it. */
+const question = '[audio]'
 
 export const transcribeAudio = operation({
   name: 'transcribeAudio',
-  description: 'Asks a model for the words that are spoken in a sound. Models are tried in order until one answers.',
+  description:
+    'Asks a model for the words that are spoken in an audio file. Models are tried in order until one answers.',
   method: 'POST',
   path: '/v2/cognitive/transcribe-audio',
   access: 'bot',
@@ -37,31 +41,26 @@ export const transcribeAudio = operation({
       await reportCall(context, {
         ...answer,
         isReplayed,
-        contents: () => ({ prompt: soundOf(), answer: answer.output }),
+        contents: () => ({ prompt: question, answer: answer.output }),
       })
       return answer
     } catch (error) {
-      await reportFailure(context, soundOf, error)
+      await reportFailure(context, () => question, error)
       throw error
     }
   },
 })
-
-/** The question, as people read it. */
-function soundOf(): string {
-  return '[audio]'
-}
 
 async function transcribe(
   context: BotContext,
   { url, mimeType, model }: TranscribeAudioInput,
 ): Promise<TranscribeAudioOutput> {
   const { models, caller } = context
-  // Before the sound is read, which may take long.
+  // Before the audio is read, which may take long.
   const choice = models.chooseTranscribers(model)
-  using sound = await readSound(context, url, mimeType)
-  const call = { botId: caller.botId, sound, choice, signal: context.callerGone?.() }
-  const estimate = models.estimateTranscript(sound, choice)
-  // The sound is held until the answer is there.
+  using audio = await readAudio(context, url, mimeType)
+  const call = { botId: caller.botId, audio, choice, signal: context.callerGone?.() }
+  const estimate = models.estimateTranscript(audio, choice)
+  // The audio is held until the answer is there.
   return await answerOf(metered(context, estimate, (onAttempt) => models.transcribe({ ...call, onAttempt })))
 }

@@ -24,7 +24,7 @@ export const answers = {
   refusal: { question: 'Fail, please.', message: 'The stand-in refuses' },
   transcription: { text: 'Hello there.' },
   image: { prompt: 'A red square', bytes: Buffer.from('no picture, but its bytes') },
-  speech: { input: 'Hello there.', bytes: Buffer.from('no sound, but its bytes') },
+  speech: { input: 'Hello there.', bytes: Buffer.from('no audio, but its bytes') },
 }
 
 /** Teaches the simulated providers the answers. */
@@ -49,7 +49,7 @@ export function vendorsOf(url: string): Vendors {
     [filesHost]: ({ path }) =>
       path.endsWith('.png')
         ? { file: answers.image.bytes, type: 'image/png' }
-        : { file: Buffer.from('a sound'), type: 'audio/mpeg' },
+        : { file: Buffer.from('an audio file'), type: 'audio/mpeg' },
   }
 }
 

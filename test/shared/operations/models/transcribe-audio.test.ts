@@ -45,12 +45,12 @@ beforeEach(() => {
 afterAll(() => parts.disposeAsync())
 
 const path = '/v2/cognitive/transcribe-audio'
-const sound = Buffer.from([0x49, 0x44, 0x33, 0, 0xff, 0xfb, 0x90, 0])
-const url = `data:audio/mpeg;base64,${sound.toString('base64')}`
+const audio = Buffer.from([0x49, 0x44, 0x33, 0, 0xff, 0xfb, 0x90, 0])
+const url = `data:audio/mpeg;base64,${audio.toString('base64')}`
 const transcribe = (input: object) => bot.entryPoints.overHttp('POST', path, input)
 
 describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
-  test('a model transcribes a sound, with its duration and usage', async () => {
+  test('a model transcribes an audio file, with its duration and usage', async () => {
     const { status, body } = await bot.entryPoints[entryPoint]('POST', path, { url })
     expect({ status, body }).toEqual({
       status: 200,
@@ -75,15 +75,15 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
       'small',
     ])
     expect(form.file).toMatchObject({ name: 'audio.mp3', type: 'audio/mpeg' })
-    expect(Buffer.from(await form.file.arrayBuffer())).toEqual(sound)
+    expect(Buffer.from(await form.file.arrayBuffer())).toEqual(audio)
   })
 
-  test('the sound of a file of the bot is read at its address', async () => {
+  test('the audio of a file of the bot is read at its address', async () => {
     const client = new Client({ apiUrl: platform.url, token: platform.token, botId: bot.botId })
-    const { file } = await client.uploadFile({ key: 'voice.ogg', content: sound, contentType: 'audio/ogg' })
+    const { file } = await client.uploadFile({ key: 'voice.ogg', content: audio, contentType: 'audio/ogg' })
     const { status } = await bot.entryPoints[entryPoint]('POST', path, { url: (await client.getFile(file)).file.url })
     expect(status).toBe(200)
-    expect(endpoint.requests[0]!.body.file).toMatchObject({ size: sound.length, type: 'audio/ogg' })
+    expect(endpoint.requests[0]!.body.file).toMatchObject({ size: audio.length, type: 'audio/ogg' })
   })
 })
 
@@ -117,7 +117,7 @@ test('a model of Google transcribes too, at the price of the dearest that is kno
   expect(body).toMatchObject({ output: 'Buongiorno.', metadata: { provider: 'google-ai', durationSeconds: 1 } })
   expect(body.metadata.cost).toBeCloseTo(0.006 / 60, 10)
   const [input] = google.requests[0]!.body.input
-  expect(input).toEqual({ type: 'audio', data: sound.toString('base64'), mime_type: 'audio/mpeg' })
+  expect(input).toEqual({ type: 'audio', data: audio.toString('base64'), mime_type: 'audio/mpeg' })
 })
 
 test('reported tokens are those of the provider, and the duration follows from them', async () => {
@@ -141,13 +141,13 @@ test.each([
   expect(endpoint.requests).toEqual([])
 })
 
-test('another address of the platform is no sound, and neither is an unknown file', async () => {
+test('another address of the platform is no audio, and neither is an unknown file', async () => {
   expect((await transcribe({ url: `${platform.url}/v1/chat/users` })).status).toBe(400)
   expect((await transcribe({ url: `${platform.url}/files/unknown/a.mp3` })).status).toBe(404)
   expect((await transcribe({ url: `${platform.url}/files/%ff/a.mp3` })).status).toBe(400)
 })
 
-test('a sound beyond 25 MB is refused before it is read', { timeout: 60_000 }, async () => {
+test('audio of more than 25 MB is refused before it is read', { timeout: 60_000 }, async () => {
   const client = new Client({ apiUrl: platform.url, token: platform.token, botId: bot.botId })
   const content = Buffer.alloc(25 * 1024 * 1024 + 1)
   const { file } = await client.uploadFile({ key: 'long.wav', content, contentType: 'audio/wav' })

@@ -2,36 +2,36 @@ import { buffer } from 'node:stream/consumers'
 import { ApiError } from '../../errors.ts'
 import { findContentAt } from '../../files/find-content.ts'
 import { readObject } from '../../files/objects.ts'
-import type { Sound } from '../../llm/transcript-request.ts'
+import type { AudioContent } from '../../llm/transcript-request.ts'
 import type { BotContext } from '../../rpc/caller.ts'
 import { megabyte } from '../../units.ts'
 
-/** Upper bound of a sound: that of the providers. */
-const maxSoundBytes = 25 * megabyte
+/** Upper bound of an audio file: that of the providers. */
+const maxAudioBytes = 25 * megabyte
 
-/** The media types that providers transcribe; some containers of films hold sound alone. */
-const soundTypes = /^(audio\/[\w.+-]+|video\/(mp4|webm|mpeg)|application\/ogg)$/
+/** The media types that providers transcribe; some containers of films hold audio alone. */
+const audioTypes = /^(audio\/[\w.+-]+|video\/(mp4|webm|mpeg)|application\/ogg)$/
 
 /**
- * Reads the sound at an address that the caller names, and counts its memory until it is disposed of. The platform requests no
+ * Reads the audio at an address that the caller names, and counts its memory until it is disposed of. The platform requests no
  * address itself: it reads its own files, and what the requests of the caller's code may reach.
  *
  * @throws ApiError `InvalidPayload` for another kind of address, `LimitExceeded` beyond 25 MB, `RateLimited` when the memory for
- *   sounds is in use
+ *   audio is in use
  */
-export async function readSound(
+export async function readAudio(
   context: BotContext,
   url: string,
   mimeType: string | undefined,
-): Promise<Sound & Disposable> {
-  const share = context.models.sounds.open(context.caller.botId)
+): Promise<AudioContent & Disposable> {
+  const share = context.models.audioMemory.open(context.caller.botId)
   try {
     const { bytes, mediaType } = await read(context, url, (size) => {
-      if (size > maxSoundBytes) throw tooLarge()
+      if (size > maxAudioBytes) throw tooLarge()
       share.add(size)
     })
-    if (bytes.byteLength === 0) throw new ApiError('InvalidPayload', 'url: the sound is empty')
-    return { bytes, mediaType: soundTypeOf(mimeType ?? mediaType), [Symbol.dispose]: () => share.close() }
+    if (bytes.byteLength === 0) throw new ApiError('InvalidPayload', 'url: the audio is empty')
+    return { bytes, mediaType: audioTypeOf(mimeType ?? mediaType), [Symbol.dispose]: () => share.close() }
   } catch (error) {
     share.close()
     throw error
@@ -55,8 +55,8 @@ async function read(
     return { bytes: await buffer(readObject(context, object)), mediaType: contentType.split(';', 1)[0]!.trim() }
   }
   const protocol = URL.parse(url)?.protocol
-  if (protocol !== 'https:' && protocol !== 'http:') throw noSound()
-  if (!context.fetchForCaller) throw noSound()
+  if (protocol !== 'https:' && protocol !== 'http:') throw noAudio()
+  if (!context.fetchForCaller) throw noAudio()
   const fetched = await context.fetchForCaller(url)
   hold(fetched.bytes.byteLength)
   return fetched
@@ -71,7 +71,7 @@ function fileAt({ config }: BotContext, url: string): string | undefined {
   try {
     return decodeURIComponent(segment)
   } catch {
-    throw noSound()
+    throw noAudio()
   }
 }
 
@@ -86,19 +86,19 @@ function dataOf(url: string): { bytes: Uint8Array; mediaType: string | undefined
   return { bytes: Buffer.from(data, 'base64'), mediaType }
 }
 
-function soundTypeOf(mediaType: string | undefined): string {
+function audioTypeOf(mediaType: string | undefined): string {
   const type = mediaType?.toLowerCase()
-  if (type !== undefined && soundTypes.test(type)) return type
+  if (type !== undefined && audioTypes.test(type)) return type
   throw new ApiError(
     'InvalidPayload',
-    `The media type ${type === undefined ? 'is unknown' : `${type} is none of sounds`}: give it as mimeType, for instance audio/mpeg`,
+    `The media type ${type === undefined ? 'is unknown' : `${type} is none of audio`}: give it as mimeType, for instance audio/mpeg`,
   )
 }
 
-function noSound(): ApiError {
+function noAudio(): ApiError {
   return new ApiError(
     'InvalidPayload',
-    'url must be a data URL in base64 or the url of a file of the platform: upload the sound first. In bot code it may also be an ' +
+    'url must be a data URL in base64 or the url of a file of the platform: upload the file first. In bot code it may also be an ' +
       'address on a granted host',
   )
 }
@@ -106,6 +106,6 @@ function noSound(): ApiError {
 function tooLarge(): ApiError {
   return new ApiError(
     'LimitExceeded',
-    `The sound has more than ${maxSoundBytes / megabyte} MB, the maximum: compress it, or send it in parts`,
+    `The audio has more than ${maxAudioBytes / megabyte} MB, the maximum: compress it, or send it in parts`,
   )
 }

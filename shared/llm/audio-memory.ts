@@ -1,12 +1,12 @@
 import { ApiError } from '../errors.ts'
 import { megabyte } from '../units.ts'
 
-/** Upper bounds of the sounds that a process holds, and of those of one bot. */
+/** Upper bounds of the audio that a process holds, and of that of one bot. */
 const maxBytes = 128 * megabyte
 const maxBytesOfBot = 64 * megabyte
 
-/** Bounds the memory of the sounds whose calls are in flight in this process. */
-export class SoundMemory {
+/** Bounds the memory of the audio whose calls are in flight in this process. */
+export class AudioMemory {
   #held = 0
   readonly #ofBots = new Map<string, number>()
 
@@ -18,7 +18,7 @@ export class SoundMemory {
       add: (bytes) => {
         const ofBot = (this.#ofBots.get(botId) ?? 0) + bytes
         if (this.#held + bytes > maxBytes || ofBot > maxBytesOfBot) {
-          throw new ApiError('RateLimited', 'Too many sounds are transcribed at the same time: try again in a moment', {
+          throw new ApiError('RateLimited', 'Too much audio is transcribed at the same time: try again in a moment', {
             retryAfterSeconds: 1,
           })
         }
