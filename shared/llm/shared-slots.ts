@@ -57,7 +57,6 @@ export class SharedSlots {
    * @throws the reason of the signal when it is aborted before; the error of the database
    */
   async take(provider: string, botId: string, signal: AbortSignal): Promise<() => void> {
-    await this.#create(provider)
     const lease = randomUUID()
     const wanted = { provider, botId, lease, max: this.#max, maxOfBot: Math.ceil(this.#max / 2), leaseSeconds }
     // Before the row is taken, so that it cannot expire unseen.
@@ -65,7 +64,10 @@ export class SharedSlots {
     try {
       for (let wait = firstPause; ; wait = Math.min(wait * 2, longestPause)) {
         signal.throwIfAborted()
+        await this.#create(provider)
         if (await this.#rows.take(wanted)) break
+        // All are held, or a crash of PostgreSQL has emptied the table.
+        this.#created.delete(provider)
         // At random, so that processes that wait together do not ask together.
         await pause(wait * (0.5 + Math.random() / 2), undefined, { signal })
       }

@@ -82,6 +82,15 @@ test('one bot leaves slots to the others', { timeout: 60_000 }, async () => {
   expect(await Promise.all(asked)).toEqual([200, 200, 200, 200])
 })
 
+test('a crash of PostgreSQL, which empties the table, leaves no call without a slot', { timeout: 60_000 }, async () => {
+  const [one] = await startTwo(2)
+  endpoint.script = (response) => complete(response, { content: 'ok' })
+  const { id } = await platform.createBot()
+  expect(await ask(one.url, id)).toBe(200)
+  await platform.context.db('model_slots').truncate()
+  expect(await ask(one.url, id)).toBe(200)
+})
+
 test(
   'the slots of a process that is killed are free again after the time of a lease',
   { timeout: 60_000 },
