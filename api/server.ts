@@ -76,12 +76,12 @@ function routesOf(context: Context, parts: AppParts): Express {
   // Scripts and pages store nothing, and a site may have many visitors behind one address: they count as no requests.
   app.use('/webchat', widget(context))
   app.use(rateLimiter.handle)
+  app.use(openApi(context))
   // Most requests are a chat's, which need none of what follows.
   app.use((request, response, next) => (request.path.startsWith('/chat/') ? answer(request, response) : next()))
   app.use(webhooks(context, overload))
   app.use('/files', files(context, overload, inFlight))
   app.use('/mcp', mcp(context, { overload, inFlight }))
-  app.use(openApi(context))
   app.use(consolePages())
   app.use(signInPages(context))
   app.use(answer)
