@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..', '..')
 
-test('tests that were retried are named at the end of a run, with how they ended', async () => {
+test('tests that were retried are named at the end of a run, with how they ended and the errors of each attempt', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'isobot-retried-'))
   try {
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
@@ -31,7 +31,10 @@ test('tests that were retried are named at the end of a run, with how they ended
     expect(stdout.slice(stdout.indexOf('Retried')).trim().split('\n')).toEqual([
       'Retried tests: 2',
       '  some.test.js > on a slow machine > unsteady: passed at attempt 2',
+      '    line 5: expected 1 to be 2 // Object.is equality',
       '  some.test.js > on a slow machine > broken: failed at attempt 2',
+      '    line 6: expected 1 to be 2 // Object.is equality',
+      '    line 6: expected 1 to be 2 // Object.is equality',
     ])
   } finally {
     await rm(folder, { recursive: true })
