@@ -25,8 +25,11 @@ const smallShare = 100
 const shareFactor = 1.5
 /** Requests of a bot that are let through together: as many as one statement stores at little more than the cost of one. */
 const groupSize = 16
-/** A group whose requests are not answered after this time, because clients send slowly, delays the next no further. */
-const maxGroupMilliseconds = 100
+/**
+ * A group whose requests are not answered after this time delays the next no further: clients may send slowly, or the database
+ * be far, which says nothing of the load.
+ */
+const maxGroupMilliseconds = 50
 /** Upper bound of the requests of a bot that wait. */
 const maxWaiting = 100
 const retryAfterSeconds = 1
