@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { RequestHandler, Response } from 'express'
+import { ByteBudget } from '#shared/byte-budget.ts'
 import { unavailable } from '#shared/errors.ts'
 import type { Context } from '#shared/context.ts'
-import { BodyBudget } from './body-budget.ts'
 import { megabyte } from '#shared/units.ts'
 
 /**
@@ -76,10 +76,10 @@ export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): 
   const most = config.overload
   /** Requests in flight, with the bytes of their bodies that are held. */
   const held = new Map<object, Held>()
-  const budget = new BodyBudget(most.bodyBytes, Math.max(ordinaryBytes, most.bodyBytes * shareOfTenant))
+  const budget = new ByteBudget(most.bodyBytes, Math.max(ordinaryBytes, most.bodyBytes * shareOfTenant))
   // A separate budget, so that large bodies do not cause small ones to be refused.
-  const largeBudget = new BodyBudget(largeBudgetBytes, largeBytesOfTenant)
-  const answerBudget = new BodyBudget(answerBudgetBytes, answerBytesOfTenant)
+  const largeBudget = new ByteBudget(largeBudgetBytes, largeBytesOfTenant)
+  const answerBudget = new ByteBudget(answerBudgetBytes, answerBytesOfTenant)
   /** Consecutive seconds in which the event loop was late. One long turn in a quiet second is no overload. */
   let lateSeconds = 0
   let refused = 0

@@ -1,4 +1,4 @@
-// What `npm start` runs. Plain JavaScript, so that the modules that it loads come from the compile cache, typed ones too.
+// The program of `npm start`. Plain JavaScript, so that the modules that it loads come from the compile cache, typed ones too.
 import { enableCompileCache } from '../shared/process/compile-cache.js'
 import { resolveOwnModules } from '../shared/process/own-modules.js'
 

@@ -46,7 +46,7 @@ export interface Deployed {
   bot: Bot
   /** The removed nodes at which conversations wait; absent without any. */
   removedNodes?: RemovedNode[]
-  /** What the author should know of the code; absent without anything. */
+  /** Warnings about the code; absent when there are none. */
   warnings?: string[]
   bundle: Bundle
   isNew: boolean

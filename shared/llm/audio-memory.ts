@@ -1,3 +1,4 @@
+import { ByteBudget } from '../byte-budget.ts'
 import { ApiError } from '../errors.ts'
 import { megabyte } from '../units.ts'
 
@@ -7,8 +8,7 @@ const maxBytesOfBot = 64 * megabyte
 
 /** Bounds the memory of the audio whose calls are in flight in this process. */
 export class AudioMemory {
-  #held = 0
-  readonly #ofBots = new Map<string, number>()
+  readonly #budget = new ByteBudget(maxBytes, maxBytesOfBot)
 
   /** Opens the share of a call. */
   open(botId: string): { add(bytes: number): void; close(): void } {
@@ -16,21 +16,16 @@ export class AudioMemory {
     return {
       /** @throws ApiError `RateLimited` when there is no room */
       add: (bytes) => {
-        const ofBot = (this.#ofBots.get(botId) ?? 0) + bytes
-        if (this.#held + bytes > maxBytes || ofBot > maxBytesOfBot) {
+        if (!this.#budget.fits(botId, bytes)) {
           throw new ApiError('RateLimited', 'Too much audio is transcribed at the same time: try again in a moment', {
             retryAfterSeconds: 1,
           })
         }
         own += bytes
-        this.#held += bytes
-        this.#ofBots.set(botId, ofBot)
+        this.#budget.add(botId, bytes)
       },
       close: () => {
-        this.#held -= own
-        const left = (this.#ofBots.get(botId) ?? 0) - own
-        if (left > 0) this.#ofBots.set(botId, left)
-        else this.#ofBots.delete(botId)
+        this.#budget.add(botId, -own)
         own = 0
       },
     }

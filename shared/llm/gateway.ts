@@ -29,6 +29,7 @@ export interface Gateway {
   chooseTranscribers(asked: string | readonly string[] | undefined): Choice
   /** The usage that a call is assumed to have, by the most expensive of its models. */
   estimate(input: GenerateTextInput, choice: Choice): ModelUsage
+  /** As `estimate`, of a transcript. */
   estimateTranscript(audio: AudioContent, choice: Choice): ModelUsage
   /**
    * Asks the models in order until one answers. After the first piece of an answer no other model is asked. A reader has to

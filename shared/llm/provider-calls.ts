@@ -29,7 +29,7 @@ export interface ModelRequest<Piece, Answer> {
   billed(): ModelUsage
 }
 
-/** A call, of whatever its models are asked. */
+/** A call: its request is sent to one model after another until one answers. */
 export interface ProviderCall<Piece, Answer> {
   botId: string
   candidates: readonly Candidate[]

@@ -14,7 +14,7 @@ import { stopsOf, toCall } from './to-call.ts'
 const usualFirstTextSeconds = 1
 const hiddenTokensPerSecond = 100
 
-/** What all requests of a call for a text have in common. */
+/** The parts that all requests of a call for a text share. */
 interface TextCall {
   input: GenerateTextInput
   /** Whether the answer is wanted in pieces. */

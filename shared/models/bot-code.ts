@@ -50,15 +50,15 @@ export interface BotDeclaration {
   channels: string[]
   retry?: RetryPolicy
   actionDefinitions?: CodeActionDefinitions
-  /** What those who deploy the code should know of it. */
+  /** Warnings to those who deploy the code. */
   warnings?: string[]
 }
 
-/** What the answer to an upload of code says to those who deploy it. */
+/** The schema of the warnings in the answer to an upload of code. */
 export const warnings = {
   type: 'array',
   items: { type: 'string' },
-  description: 'What the author should know of the code: it is deployed all the same.',
+  description: 'Warnings about the code, which is deployed all the same.',
 } as const
 
 /** The result of an inspection. */

@@ -154,7 +154,7 @@ describe('deploy', () => {
     expect(await tell(deployed, 'Hi')).toEqual(['Hello! You said: Hi'])
   })
 
-  test('warns of code that carries out what models write', async () => {
+  test('warns of code that runs what models write', async () => {
     const source = `globalThis.process?.env?.USE_QUICKJS\nexport const actions = { run: () => ({}) }`
     const deployed = await isobot.run(['deploy', await createProject('runner', source), '--no-types'])
     expect(deployed).toMatchObject({ code: 0, stderr: expect.stringMatching(/Warning: .*code that models write/) })

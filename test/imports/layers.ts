@@ -4,9 +4,17 @@
  */
 export const layers: string[][] = [
   [
-    ...['errors', 'schema', 'ids', 'secrets', 'batch', 'sliding-window-counter', 'recurrence', 'units'].map(
-      (name) => `shared/${name}.ts`,
-    ),
+    ...[
+      'errors',
+      'schema',
+      'ids',
+      'secrets',
+      'batch',
+      'byte-budget',
+      'sliding-window-counter',
+      'recurrence',
+      'units',
+    ].map((name) => `shared/${name}.ts`),
     'shared/json/',
   ],
   ['shared/config/'],

@@ -26,7 +26,7 @@ import { secretRedactor } from '#sandbox/protocol/redact-secrets.ts'
 import { readSecrets } from '#shared/store/named-secrets.ts'
 import { inspectionEnvironment } from '../execution/bundles.ts'
 import { agentLimits, isAgent } from '../execution/agent-runtime.ts'
-import { carriesOutModelCode, modelCodeWarning } from '../execution/model-code.ts'
+import { runsModelCode, modelCodeWarning } from '../execution/model-code.ts'
 import { limitsOf } from '../execution/limits.ts'
 import type { WorkerContext } from '../context.ts'
 
@@ -222,7 +222,7 @@ async function toResult(
   const declared = {
     ...named,
     ...(actionDefinitions && { actionDefinitions: actionDefinitions as CodeActionDefinitions }),
-    ...(carriesOutModelCode(script.code) && { warnings: [modelCodeWarning] }),
+    ...(runsModelCode(script.code) && { warnings: [modelCodeWarning] }),
   }
   if (retry === undefined) return { outcome: declared, code }
   if (isRetryPolicy(retry)) return { outcome: { ...declared, retry }, code }

@@ -14,7 +14,7 @@ export async function reportAnswer(
   await reportCall(context, { metadata: answer.metadata, isReplayed, contents })
 }
 
-/** The same, of a call that was not for a text. */
+/** Adds an answered call of any kind to the timeline of its event. */
 export async function reportCall(
   { caller }: BotContext,
   {

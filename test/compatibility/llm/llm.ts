@@ -15,7 +15,7 @@ interface Trial {
 
 const question = { role: 'user', type: 'text' }
 
-/** What every integration of a language model does. */
+/** The trials of every integration. */
 const trials: Trial[] = [
   {
     action: 'generateContent',
@@ -110,20 +110,21 @@ export async function measureLlm(source: string, writes: boolean): Promise<void>
   let [passed, all] = [0, 0]
   for (const name of names) {
     const outcomes = await tryIntegration(api, name, [providers[name]!, new URL(audioAddress).hostname])
-    for (const [action, problem] of outcomes) {
-      all += 1
-      if (problem === '') passed += 1
-      const cell = problem === '' ? 'works' : `fails: ${problem.replaceAll(/[|\n]/g, ' ').slice(0, 300)}`
-      rows.push(`| ${name} | ${action} | ${cell} |`)
-      console.log(`${name}, ${action}: ${cell}`)
-    }
+    const working = outcomes.filter(([, problem]) => problem === '').map(([action]) => action)
+    const failing = outcomes
+      .filter(([, problem]) => problem !== '')
+      .map(([action, problem]) => `${action}: ${problem.replaceAll(/[|\s]+/g, ' ').slice(0, 200)}`)
+    all += outcomes.length
+    passed += working.length
+    rows.push(`| ${name} | ${working.join(', ')} | ${failing.join('; ')} |`)
+    console.log(rows.at(-1))
   }
   for (const request of standIn.unknown) console.log(`The stand-in does not know ${request}`)
   const summary = `${new Date().toISOString().slice(0, 10)}, \`bp\` ${version}: ${passed} of ${all} work.`
   console.log(summary)
   if (passed < all) process.exitCode = 1
   if (writes) {
-    const lines = [summary, '', '| Integration | Action | |', '| --- | --- | --- |', ...rows]
+    const lines = [summary, '', '| Integration | Works | Fails |', '| --- | --- | --- |', ...rows]
     await writeMeasured('models.md', lines, 'measured integrations')
   }
 }

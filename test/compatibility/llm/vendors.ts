@@ -17,7 +17,7 @@ const filesHost = 'files.stand-in.example'
 export const audioAddress = `https://${filesHost}/hello.mp3`
 const imageAddress = `https://${filesHost}/picture.png`
 
-/** What the providers answer. */
+/** The questions to the providers, and their answers. */
 export const answers = {
   text: { question: 'Say hello.', answer: 'Hello there.' },
   tool: { question: 'Which weather has Rome?', name: 'weather', input: { city: 'Rome' } },

@@ -13,9 +13,9 @@ const modelCode = `globalThis.process?.env?.USE_QUICKJS !== 'false'`
 test.each([
   ['a bundle of the SDK', `exports.handler = async () => ({ usesSandbox: ${modelCode} })`],
   ['native code', `export const hooks = {}\nexport const actions = { run: () => ({ usesSandbox: ${modelCode} }) }`],
-])('who deploys %s that carries out code of models is warned, at each upload of it', async (_what, code) => {
+])('the answer to each upload of %s that runs code of models has a warning', async (_what, code) => {
   const created = await platform.ask('POST', '/v1/admin/bots', { name: `bot-${Math.random()}`, code })
-  expect(created.body.warnings).toEqual([expect.stringContaining('llmz, which carries out code that models write')])
+  expect(created.body.warnings).toEqual([expect.stringContaining('llmz, which runs code that models write')])
   const { id } = created.body.bot
   const again = await platform.ask('PUT', `/v1/admin/bots/${id}`, { code: `${code}\n// again` })
   expect(again.body.warnings).toHaveLength(1)

@@ -1,5 +1,5 @@
-/** Counts the bytes of bodies that this process holds, in total and per tenant, so that no tenant uses all memory. */
-export class BodyBudget {
+/** Counts the bytes of contents that this process holds, in total and per tenant, so that no tenant uses all memory. */
+export class ByteBudget {
   readonly #maxBytes: number
   readonly #maxBytesOfTenant: number
   readonly #byTenant = new Map<string, number>()
