@@ -2,7 +2,9 @@ import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { Request, Response } from 'express'
 import { ApiError } from '#shared/errors.ts'
+import type { FormBody } from '#shared/rpc/form-file.ts'
 import type { LargeList } from '#shared/rpc/large-list.ts'
+import { parseForm } from './form-body.ts'
 import { ListBody } from './list-body.ts'
 import { announcedBytes, maxIgnoredBytes } from './overload.ts'
 import { parseBody } from '#shared/json/parse-body.ts'
@@ -26,6 +28,8 @@ const decoders = { gzip: createGunzip, deflate: createInflate, br: createBrotliD
 interface BodyReading {
   /** The list of the body that is kept in JSON, a `JsonList`, so that the body may be larger. */
   largeList: LargeList | undefined
+  /** The body is a form with a file. */
+  form?: FormBody | undefined
   /** Counts decompressed bytes that are held, or throws. */
   hold(bytes: number): void
   /** Parses a body of more than a megabyte outside of the event loop. Absent where bodies are not larger. */
@@ -33,7 +37,7 @@ interface BodyReading {
 }
 
 /**
- * Reads a request's JSON body, up to the limit of its interface. A body without a content type is read as JSON. The
+ * Reads a request's JSON body, or the form of an operation that takes one, up to the limit of its interface. A body without a content type is read as JSON. The
  * bytes held count as load of the process; `express.json` does not report them.
  *
  * @returns undefined when the request has no body
@@ -42,12 +46,12 @@ interface BodyReading {
 export async function readBody(
   request: Request,
   response: Response,
-  { largeList, hold, parseLarge }: BodyReading,
+  { largeList, form, hold, parseLarge }: BodyReading,
 ): Promise<unknown> {
   const announced = announcedBytes(request)
   if (announced === 0) return undefined
   const [, ofInterface] = limits.find(([prefix]) => request.path.startsWith(prefix)) ?? limits[1]!
-  const limit = largeList?.maxBytes ?? ofInterface
+  const limit = largeList?.maxBytes ?? form?.maxBytes ?? ofInterface
   const decoder = decoderOf(request)
   const decoded = decode(request, request.headers['content-encoding'])
   try {
@@ -60,6 +64,7 @@ export async function readBody(
     const parts: Buffer[] = []
     await collect(decoded, { limit, hold, keep: (part) => parts.push(part) })
     const bytes = Buffer.concat(parts)
+    if (form) return parseForm(bytes, request.headers['content-type'] ?? '', form)
     if (parseLarge && bytes.length > megabyte) return await parseLarge(bytes, decoder.encoding)
     return parseBody(decoder.decode(bytes))
   } catch (error) {

@@ -6,8 +6,9 @@ import { JsonList } from '#shared/json/json-list.ts'
 /** An answer with lists is sent in slices of this size, at the speed of the connection. */
 const sliceBytes = 256 * 1024
 
-/** Sends a body as JSON. Lists that are JSON already are sent as they are. */
+/** Sends a body as JSON, and a text as it is. Lists that are JSON already are sent as they are. */
 export function sendJson(response: Response, body: unknown): void {
+  if (typeof body === 'string') return void response.type('text/plain').send(body)
   if (!hasLists(body)) return void response.json(body)
   const parts = [...textsOf(body)]
   const total = parts.reduce((sum, { length }) => sum + length, 0)

@@ -89,12 +89,13 @@ function routesOf(context: Context, parts: AppParts): Express {
   return app
 
   async function answer(request: Request, response: Response): Promise<void> {
-    const body = async (caller: Caller, { largeList, input, isClosed }: Operation) => {
+    const body = async (caller: Caller, { largeList, form, input, isClosed }: Operation) => {
       const botId = botOf(caller)
       if (botId !== undefined) await admission.admit(botId, response)
       return readBody(request, response, {
         // The answer is stored, and the request compared with later ones, as one text.
         largeList: request.get('idempotency-key') === undefined ? largeList : undefined,
+        form,
         hold: (bytes) => overload.hold(response, bytes, tenantOf(caller)),
         parseLarge: (bytes, encoding) => largeBodies.parse({ bytes, encoding, schema: isClosed ? undefined : input }),
       })

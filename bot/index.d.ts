@@ -2297,6 +2297,10 @@ export interface TranscribeAudioInput {
   mimeType?: string
   /** `provider:model`, several in order of fallback, or `auto`, the platform’s own choice, unless given. */
   model?: string | string[]
+  /** The language that is spoken, for instance `en`; the model finds it out unless given. */
+  language?: string
+  /** Names and terms that are spoken, or the text before; models of Google get none. */
+  prompt?: string
 }
 
 export interface TranscribeAudioOutput {
@@ -2324,6 +2328,16 @@ export interface TranscribeAudioOutput {
     /** The models that failed before. */
     fallbackPath: string[]
   }
+  /** The language that is spoken, where the model names it. */
+  language?: string
+  /** The parts of the text with their times, of models that give them. */
+  segments?: Array<{
+    /** Seconds from the begin of the audio. */
+    start: number
+    /** Seconds from the begin of the audio. */
+    end: number
+    text: string
+  }>
 }
 
 export interface UpdateConversationInput {

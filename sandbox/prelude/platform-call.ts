@@ -2,6 +2,9 @@ import type { FetchFailure, HostCall, HostReply, Json, JsonObject } from '../pro
 import type { CallSite } from '../isolate/call-site.ts'
 import type { Platform } from '../isolate/platform.ts'
 import { orAborted } from './abort.ts'
+import { encodeBase64 } from './base64.ts'
+import { Blob } from './blob.ts'
+import type { FormData } from './form-data.ts'
 import { Incoming } from './incoming.ts'
 import { Request } from './request.ts'
 import { Response } from './response.ts'
@@ -45,13 +48,34 @@ interface Answer extends HostReply {
 
 async function toHostCall(request: Request, url: URL): Promise<HostCall> {
   const query = queryOf(url.searchParams)
-  const text = await request.text()
+  const body = await bodyOf(request)
   return {
     method: request.method,
     path: url.pathname,
     ...(Object.keys(query).length > 0 && { query }),
-    ...(text !== '' && { body: withHeader(request, toJson(text)) }),
+    ...(body !== undefined && { body: withHeader(request, body) }),
   }
+}
+
+async function bodyOf(request: Request): Promise<Json | undefined> {
+  if (/^multipart\/form-data\b/i.test(request.headers.get('content-type') ?? ''))
+    return formOf(await request.formData())
+  const text = await request.text()
+  return text === '' ? undefined : toJson(text)
+}
+
+/** A form as JSON: a field `name[]` becomes a list, and a file its bytes in base64. */
+function formOf(form: FormData): JsonObject {
+  const names = new Set(form.keys())
+  return Object.fromEntries(
+    Array.from(names, (name) => {
+      const values = form.getAll(name).map((value) => {
+        if (typeof value === 'string') return value
+        return { name: value.name, type: value.type, base64: encodeBase64(Blob.bytesOf(value)) }
+      })
+      return name.endsWith('[]') ? [name.slice(0, -2), values] : [name, values[0]!]
+    }),
+  )
 }
 
 /** A repeated name becomes a list. */

@@ -13,7 +13,12 @@ import { SharedSlots, type SlotRows } from './shared-slots.ts'
 import { AudioMemory } from './audio-memory.ts'
 import type { Piece } from './streamed-answer.ts'
 import { expectedUsage, textRequest } from './text-request.ts'
-import { expectedTranscript, transcriptRequest, type AudioContent } from './transcript-request.ts'
+import {
+  expectedTranscript,
+  transcriptRequest,
+  type AudioContent,
+  type TranscriptWishes,
+} from './transcript-request.ts'
 
 /** The language models of the operator's providers, or of those with a workspace's own keys. */
 export interface Gateway {
@@ -42,7 +47,9 @@ export interface Gateway {
     call: GatewayCall & { input: GenerateTextInput; isStreamed?: boolean },
   ): AsyncGenerator<Piece, GenerateTextOutput, void>
   /** As `generate`, for the text of spoken words. It has no pieces. */
-  transcribe(call: GatewayCall & { audio: AudioContent }): AsyncGenerator<never, TranscribeAudioOutput, void>
+  transcribe(
+    call: GatewayCall & { audio: AudioContent; wishes: TranscriptWishes },
+  ): AsyncGenerator<never, TranscribeAudioOutput, void>
   /** The memory of audio in calls. */
   audioMemory: AudioMemory
   /** The gateway with a workspace's own keys, whose calls have slots of their own. */
@@ -120,14 +127,16 @@ function gatewayOf(settings: ModelsSettings, common: Common): Gateway {
       const request = (candidate: Candidate) => textRequest({ input, isStreamed, idleMilliseconds, metrics }, candidate)
       return toOutput(yield* askInOrder({ ...call, candidates: choice.candidates, request }), choice)
     },
-    async *transcribe({ audio, choice, ...call }) {
-      const request = (candidate: Candidate) => transcriptRequest(audio, candidate)
+    async *transcribe({ audio, wishes, choice, ...call }) {
+      const request = (candidate: Candidate) => transcriptRequest(audio, wishes, candidate)
       const answered = yield* askInOrder({ ...call, candidates: choice.candidates, request })
       const { answer, candidate, latency, fallbackPath } = answered
-      const { text, durationSeconds, usage } = answer
+      const { text, language, segments, durationSeconds, usage } = answer
       const model = { provider: candidate.provider.name, model: candidate.id }
       return {
         output: text,
+        ...(language !== undefined && { language }),
+        ...(segments.length > 0 && { segments }),
         metadata: { ...model, durationSeconds, usage, cost: costOf(usage), cached: false, latency, fallbackPath },
       }
     },

@@ -1,3 +1,4 @@
+import type { SharedV4ProviderOptions } from '@ai-sdk/provider'
 import type { ModelUsage } from '../models/language-model.ts'
 import { transcriptionPriceOf } from './catalogue.ts'
 import type { Candidate } from './choose-models.ts'
@@ -13,9 +14,23 @@ export interface AudioContent {
   mediaType: string
 }
 
+/** What a caller knows of the audio, and wants of the transcript. */
+export interface TranscriptWishes {
+  /** That is spoken, for instance `en`. */
+  language?: string | undefined
+  /** Names and terms that are spoken, or the text before. */
+  prompt?: string | undefined
+  temperature?: number | undefined
+  /** Whether the times of the segments are wanted, of models that do not always give them. */
+  wantsSegments?: boolean
+}
+
 /** The transcript of one model. */
 export interface Transcript {
   text: string
+  /** Where the model names it. */
+  language: string | undefined
+  segments: { start: number; end: number; text: string }[]
   durationSeconds: number
   usage: ModelUsage
 }
@@ -28,7 +43,11 @@ const bytesPerSecond = 4000
 const spokenTokensPerSecond = 5
 
 /** Makes the request for a transcript to a model. */
-export function transcriptRequest(audio: AudioContent, candidate: Candidate): ModelRequest<never, Transcript> {
+export function transcriptRequest(
+  audio: AudioContent,
+  wishes: TranscriptWishes,
+  candidate: Candidate,
+): ModelRequest<never, Transcript> {
   return {
     isStreamed: false,
     hasBegun: false,
@@ -37,7 +56,11 @@ export function transcriptRequest(audio: AudioContent, candidate: Candidate): Mo
     async *send(provider, { signal, abortSignal }) {
       const opened = await provider.transcription(candidate.model)
       const { bytes, mediaType } = audio
-      const result = await orAborted(opened.doGenerate({ audio: bytes, mediaType, abortSignal }), signal)
+      const providerOptions = optionsOf(wishes, candidate)
+      const result = await orAborted(
+        opened.doGenerate({ audio: bytes, mediaType, providerOptions, abortSignal }),
+        signal,
+      )
       const text = toStorable(result.text)
       const reported = reportedTokens(result)
       const durationSeconds = durationOf(result.durationInSeconds, reported.audio) ?? assumedSeconds(audio)
@@ -45,9 +68,32 @@ export function transcriptRequest(audio: AudioContent, candidate: Candidate): Mo
         input: reported.input ?? durationSeconds * tokensPerSecond,
         output: reported.output ?? tokensOfText(text),
       })
-      return { text, durationSeconds, usage }
+      const { language } = result
+      const segments = result.segments.map(({ startSecond: start, endSecond: end, text }) => ({
+        start,
+        end,
+        text: toStorable(text),
+      }))
+      return { text, language, segments, durationSeconds, usage }
     },
     billed: () => expectedTranscript(audio, candidate),
+  }
+}
+
+/** The wishes as options of the providers' libraries. */
+function optionsOf(
+  { language, prompt, temperature, wantsSegments = false }: TranscriptWishes,
+  { provider }: Candidate,
+): SharedV4ProviderOptions {
+  if (provider.kind === 'google') return { google: { ...(language !== undefined && { languageCodes: [language] }) } }
+  return {
+    openai: {
+      ...(language !== undefined && { language }),
+      ...(prompt !== undefined && { prompt }),
+      ...(temperature !== undefined && { temperature }),
+      // The library knows which hosted models have segments.
+      ...(wantsSegments && provider.kind === 'compatible' && { responseFormat: 'verbose_json' }),
+    },
   }
 }
 

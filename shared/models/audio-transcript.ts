@@ -21,26 +21,48 @@ export const transcribeAudioInput = closedObject(
       description:
         '`provider:model`, several in order of fallback, or `auto`, the platform’s own choice, unless given.',
     },
+    language: {
+      type: 'string',
+      pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$',
+      description: 'The language that is spoken, for instance `en`; the model finds it out unless given.',
+    },
+    prompt: {
+      type: 'string',
+      maxLength: 4000,
+      description: 'Names and terms that are spoken, or the text before; models of Google get none.',
+    },
   },
 )
 
 export type TranscribeAudioInput = Infer<typeof transcribeAudioInput>
 
-export const transcribeAudioOutput = closedObject({
-  output: { type: 'string', description: 'The words that are spoken.' },
-  metadata: closedObject({
-    provider: { type: 'string' },
-    model: { type: 'string', description: 'The model that answered, as `provider:model`.' },
-    durationSeconds: {
-      type: 'number',
-      description: 'The length of the audio: of the provider’s answer, or estimated from its size.',
+const seconds = { type: 'number', description: 'Seconds from the begin of the audio.' } as const
+
+export const transcribeAudioOutput = closedObject(
+  {
+    output: { type: 'string', description: 'The words that are spoken.' },
+    metadata: closedObject({
+      provider: { type: 'string' },
+      model: { type: 'string', description: 'The model that answered, as `provider:model`.' },
+      durationSeconds: {
+        type: 'number',
+        description: 'The length of the audio: of the provider’s answer, or estimated from its size.',
+      },
+      usage: modelUsage,
+      cost: { ...dollars, description: 'An estimate: the provider’s bill is exact.' },
+      cached: { type: 'boolean' },
+      latency: { type: 'integer', description: 'Milliseconds from the call to the answer.' },
+      fallbackPath: { type: 'array', items: { type: 'string' }, description: 'The models that failed before.' },
+    }),
+  },
+  {
+    language: { type: 'string', description: 'The language that is spoken, where the model names it.' },
+    segments: {
+      type: 'array',
+      items: closedObject({ start: seconds, end: seconds, text: { type: 'string' } }),
+      description: 'The parts of the text with their times, of models that give them.',
     },
-    usage: modelUsage,
-    cost: { ...dollars, description: 'An estimate: the provider’s bill is exact.' },
-    cached: { type: 'boolean' },
-    latency: { type: 'integer', description: 'Milliseconds from the call to the answer.' },
-    fallbackPath: { type: 'array', items: { type: 'string' }, description: 'The models that failed before.' },
-  }),
-})
+  },
+)
 
 export type TranscribeAudioOutput = Infer<typeof transcribeAudioOutput>

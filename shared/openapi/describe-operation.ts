@@ -1,3 +1,4 @@
+import type { FormBody } from '../rpc/form-file.ts'
 import type { Operation } from '../rpc/operation.ts'
 import { errorResponses, reference, type Responses } from './errors.ts'
 import { exampleOfAnswer, exampleOfBody, exampleOfParameter } from './examples.ts'
@@ -97,8 +98,16 @@ function requestBody(operation: Operation, { publisher, interface: { name: api }
     required: required.filter((name) => !inPath.has(name)),
     properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !inPath.has(name))),
   }
-  const example = exampleOfBody(api, operation, body)
-  return { required: true, content: { 'application/json': { schema: publisher.publish(body), example } } }
+  const { form } = operation
+  const described = form ? withFile(body, form) : body
+  const example = exampleOfBody(api, operation, described)
+  const type = form ? 'multipart/form-data' : 'application/json'
+  return { required: true, content: { [type]: { schema: publisher.publish(described), example } } }
+}
+
+function withFile<Body extends Schema>(body: Body, { fileField }: FormBody): Body {
+  const file = { ...body.properties?.[fileField], type: 'string', format: 'binary' }
+  return { ...body, properties: { ...body.properties, [fileField]: file } }
 }
 
 function success(operation: Operation, { publisher, interface: { name: api } }: Writing) {

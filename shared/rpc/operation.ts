@@ -3,6 +3,7 @@ import type { Access, Caller, CallerWith } from './caller.ts'
 import type { Context } from '../context.ts'
 import { ApiError, type ErrorType } from '../errors.ts'
 import { JsonList } from '../json/json-list.ts'
+import type { FormBody } from './form-file.ts'
 import { listCheck, type LargeList } from './large-list.ts'
 import { newlineDelimited, type LineFormat } from '../json/line-format.ts'
 import type { LineStream } from './line-stream.ts'
@@ -57,6 +58,8 @@ interface Declared<A extends Access, I, O> {
    * iterated, and once.
    */
   largeList?: LargeList
+  /** Its body is a form with a file, which the handler gets as a `FormFile`. */
+  form?: FormBody
   /** Reads the fields of a query, where their encoding differs from that of `nestQuery`. */
   readQuery?: (flat: Record<string, unknown>) => Record<string, unknown>
   /** Members who act as a bot are recorded, as those who administer it are. */
@@ -115,6 +118,7 @@ export interface Operation {
   headers: readonly string[]
   queryFields: readonly string[]
   largeList?: LargeList
+  form?: FormBody
   isClosed: boolean
   readQuery(flat: Record<string, unknown>): Record<string, unknown>
   /** Whether an audit record is kept of each call. */
@@ -160,7 +164,8 @@ export function operation<A extends Access, const I extends object, const O exte
     ...declaration
   } = specification
   const takesBody = declaration.method !== 'GET' && declaration.method !== 'DELETE'
-  const from = takesBody ? (isClosed ? 'closedBody' : 'body') : 'query'
+  // The fields of a form are texts, as those of a query.
+  const from = takesBody && !declaration.form ? (isClosed ? 'closedBody' : 'body') : 'query'
   const isValid = compile(declaration.input, from)
   let checkList: ((input: unknown) => void) | undefined
   const { largeList } = declaration

@@ -137,7 +137,7 @@ const withBody = Object.values(operations).filter(({ takesBody }) => takesBody)
 test.each(withBody)('$method $path takes the example that the OpenAPI document has for it', (operation) => {
   const { parameters, requestBody } = described(operation)
   const { webhookId: _inEveryAddress, ...path } = pathOf(parameters)
-  const { schema, example } = requestBody.content['application/json']
+  const { schema, example } = requestBody.content[operation.form ? 'multipart/form-data' : 'application/json']
   const takes = compile(operation.input, 'closedBody')
   expect([takes({ ...example, ...path }), takes.errors]).toEqual([true, null])
   const isPublished = asPublished(schema)

@@ -8,7 +8,7 @@ export interface Operation {
   /** The accepted credentials: alternatives, each with all of its schemes. */
   security: string[][]
   parameters: { in: string; name: string; schema: Schema }[]
-  body?: { schema: Schema; example: unknown }
+  body?: { schema: Schema; example: unknown; isForm: boolean }
 }
 
 export interface Api {
@@ -46,7 +46,9 @@ export async function readApi(url: string, prefixes = ['/']): Promise<Api> {
   const operations = included.flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, described]) => {
       if (endsCallers.has(described.operationId)) return []
-      const body = described.requestBody?.content['application/json']
+      const content = described.requestBody?.content ?? {}
+      const form = content['multipart/form-data']
+      const body = form ?? content['application/json']
       return {
         id: described.operationId,
         method: method.toUpperCase(),
@@ -55,7 +57,7 @@ export async function readApi(url: string, prefixes = ['/']): Promise<Api> {
         parameters: (described.parameters ?? []).map((parameter) =>
           parameter.$ref === undefined ? parameter : (resolveAny(parameter.$ref) as Operation['parameters'][number]),
         ),
-        ...(body && { body: { schema: body.schema, example: body.example } }),
+        ...(body && { body: { schema: body.schema, example: body.example, isForm: form !== undefined } }),
       }
     }),
   )

@@ -61,18 +61,18 @@ export function randomRequest(api: Api, own: Tenant, foreign: Tenant, chances: C
     headers[chances.pick(Object.keys(headers).concat('x-integration-id'))] = chances.pick(['', 'x', 'Bearer', 'é'])
   if (operation.body)
     headers['content-type'] = is(0.97)
-      ? 'application/json'
+      ? typeOf(operation.body)
       : chances.pick(['text/plain', 'application/json; charset=x', 'multipart/form-data'])
   const body = operation.body && bodyOf(operation.body)
 
-  function bodyOf({ schema, example }: NonNullable<Operation['body']>): string {
+  function bodyOf({ schema, example, isForm }: NonNullable<Operation['body']>): string {
     let value: unknown = is(0.6) && example !== undefined ? example : valueOf(schema, chances, api.resolve)
     value = withIds(value, (field) => idFor(field))
     const { code, allowNoHooks } = schema.properties ?? {}
     if (code && is(0.3)) value = { ...(value as object), code: chances.pick(poorCodes) }
     if (allowNoHooks && is(0.5)) value = { ...(value as object), allowNoHooks: is(0.8) ? is(0.5) : oddValue(chances) }
     while (is(0.45)) value = mutate(value, chances)
-    const text = value === undefined ? '' : JSON.stringify(value)
+    const text = value === undefined ? '' : isForm ? toForm(value) : JSON.stringify(value)
     if (is(0.03)) return text.slice(0, Math.floor(chances.between(0, text.length)))
     if (is(0.01)) return `${'['.repeat(20_000)}${text}${']'.repeat(20_000)}`
     return text
@@ -86,6 +86,23 @@ export function randomRequest(api: Api, own: Tenant, foreign: Tenant, chances: C
     ...(body !== undefined && { body }),
     forbidden: [foreign.marker, foreign.privateMarker],
   }
+}
+
+const boundary = 'fuzz'
+
+function typeOf({ isForm }: NonNullable<Operation['body']>): string {
+  return isForm ? `multipart/form-data; boundary=${boundary}` : 'application/json'
+}
+
+/** A value as a form, whose field `file` is one. */
+function toForm(value: unknown): string {
+  const fields = Object.entries(typeof value === 'object' && value !== null ? value : { value })
+  const parts = fields.map(([name, field]) => {
+    const file = name === 'file' ? '; filename="a.mp3"\r\ncontent-type: audio/mpeg' : ''
+    const text = typeof field === 'string' ? field : JSON.stringify(field)
+    return `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${file}\r\n\r\n${text}\r\n`
+  })
+  return `${parts.join('')}--${boundary}--\r\n`
 }
 
 type CredentialName = keyof Tenant['credentials']
@@ -134,8 +151,10 @@ function matrixRequest(
     operation: id,
     method,
     path: foreignPath(operation, webhookId, ids),
-    headers: { ...credentials, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(withIds(body.example ?? {}, (field) => idIn(ids, field, path))) }),
+    headers: { ...credentials, ...(body && { 'content-type': typeOf(body) }) },
+    ...(body && {
+      body: (body.isForm ? toForm : JSON.stringify)(withIds(body.example ?? {}, (field) => idIn(ids, field, path))),
+    }),
     forbidden,
   }
 }

@@ -7,6 +7,7 @@ import { insertCardOutcomes } from '#shared/store/journal.ts'
 import { dispatch, type FormattedLines, type Reply, type Request } from '#shared/dispatch.ts'
 import type { BotCaller, OpenStreams } from '#shared/rpc/caller.ts'
 import type { Context, FetchedBytes } from '#shared/context.ts'
+import { formOfCode } from '#shared/rpc/form-file.ts'
 import { hashOf } from '#shared/rpc/journal.ts'
 import { answersInLines, type Operation } from '#shared/rpc/operation.ts'
 import { isRecord } from '#shared/models/payload.ts'
@@ -60,7 +61,7 @@ export function createHostHandler(
       method,
       path,
       ...(query && { query }),
-      body: async () => body,
+      body: async (_caller, { form }) => (form ? formOfCode(body, form) : body),
       callerGone: () => run.ended,
       ...(run.fetch && { fetchForCaller: (url) => fetchBytes(run.fetch!, url, run.ended) }),
       // A retried call keeps its number.

@@ -2,8 +2,10 @@ import { buffer } from 'node:stream/consumers'
 import { ApiError } from '../../errors.ts'
 import { findContentAt } from '../../files/find-content.ts'
 import { readObject } from '../../files/objects.ts'
+import { lookup } from 'mime-types'
 import type { AudioContent } from '../../llm/transcript-request.ts'
 import type { BotContext } from '../../rpc/caller.ts'
+import { FormFile } from '../../rpc/form-file.ts'
 import { megabyte } from '../../units.ts'
 
 /** Upper bound of an audio file: that of the providers. */
@@ -13,7 +15,7 @@ const maxAudioBytes = 25 * megabyte
 const audioTypes = /^(audio\/[\w.+-]+|video\/(mp4|webm|mpeg)|application\/ogg)$/
 
 /**
- * Reads the audio at an address that the caller names, and counts its memory until it is disposed of. The platform requests no
+ * Reads the audio at an address that the caller names, or of a form, and counts its memory until it is disposed of. The platform requests no
  * address itself: it reads its own files, and what the requests of the caller's code may reach.
  *
  * @throws ApiError `InvalidPayload` for another kind of address, `LimitExceeded` beyond 25 MB, `RateLimited` when the memory for
@@ -21,16 +23,16 @@ const audioTypes = /^(audio\/[\w.+-]+|video\/(mp4|webm|mpeg)|application\/ogg)$/
  */
 export async function readAudio(
   context: BotContext,
-  url: string,
-  mimeType: string | undefined,
+  source: string | FormFile,
+  mimeType?: string,
 ): Promise<AudioContent & Disposable> {
   const share = context.models.audioMemory.open(context.caller.botId)
   try {
-    const { bytes, mediaType } = await read(context, url, (size) => {
+    const { bytes, mediaType } = await read(context, source, (size) => {
       if (size > maxAudioBytes) throw tooLarge()
       share.add(size)
     })
-    if (bytes.byteLength === 0) throw new ApiError('InvalidPayload', 'url: the audio is empty')
+    if (bytes.byteLength === 0) throw new ApiError('InvalidPayload', 'The audio is empty')
     return { bytes, mediaType: audioTypeOf(mimeType ?? mediaType), [Symbol.dispose]: () => share.close() }
   } catch (error) {
     share.close()
@@ -40,6 +42,22 @@ export async function readAudio(
 
 /** @param hold counts the bytes, before they are read where their number is known */
 async function read(
+  context: BotContext,
+  source: string | FormFile,
+  hold: (bytes: number) => void,
+): Promise<{ bytes: Uint8Array; mediaType: string | undefined }> {
+  if (typeof source === 'string') return readAt(context, source, hold)
+  hold(source.bytes.byteLength)
+  return { bytes: source.bytes, mediaType: typeOf(source) }
+}
+
+/** Libraries send files of an unknown type as one of bytes, with their name. */
+function typeOf({ name, mediaType }: FormFile): string | undefined {
+  const isKnown = mediaType !== '' && mediaType !== 'application/octet-stream'
+  return isKnown ? mediaType : lookup(name) || undefined
+}
+
+async function readAt(
   context: BotContext,
   url: string,
   hold: (bytes: number) => void,
@@ -91,7 +109,7 @@ function audioTypeOf(mediaType: string | undefined): string {
   if (type !== undefined && audioTypes.test(type)) return type
   throw new ApiError(
     'InvalidPayload',
-    `The media type ${type === undefined ? 'is unknown' : `${type} is none of audio`}: give it as mimeType, for instance audio/mpeg`,
+    `The media type ${type === undefined ? 'is unknown' : `${type} is none of audio`}: give that of the file, for instance audio/mpeg, as mimeType or in the form`,
   )
 }
 

@@ -1,19 +1,6 @@
-import {
-  transcribeAudioInput,
-  transcribeAudioOutput,
-  type TranscribeAudioInput,
-  type TranscribeAudioOutput,
-} from '../../models/audio-transcript.ts'
-import type { BotContext } from '../../rpc/caller.ts'
-import { recordPaid } from '../../rpc/journal.ts'
+import { transcribeAudioInput, transcribeAudioOutput } from '../../models/audio-transcript.ts'
 import { operation } from '../../rpc/operation.ts'
-import { answerOf, metered } from './metered.ts'
-import { withOwnModels } from './own-models.ts'
-import { readAudio } from './read-audio.ts'
-import { reportCall, reportFailure } from './report-call.ts'
-
-/** The question, as people read it. */
-const question = '[audio]'
+import { transcribeRecorded } from './transcribe-recorded.ts'
 
 export const transcribeAudio = operation({
   name: 'transcribeAudio',
@@ -30,37 +17,8 @@ export const transcribeAudio = operation({
   input: transcribeAudioInput,
   output: transcribeAudioOutput,
 
-  async handle(given, input) {
-    const context = await withOwnModels(given)
-    let isReplayed = true
-    try {
-      const answer = await recordPaid(context, input, context.models.unrecorded, () => {
-        isReplayed = false
-        return transcribe(context, input)
-      })
-      await reportCall(context, {
-        ...answer,
-        isReplayed,
-        contents: () => ({ prompt: question, answer: answer.output }),
-      })
-      return answer
-    } catch (error) {
-      await reportFailure(context, () => question, error)
-      throw error
-    }
+  handle: (context, input) => {
+    const { url: source, ...others } = input
+    return transcribeRecorded(context, input, { source, ...others })
   },
 })
-
-async function transcribe(
-  context: BotContext,
-  { url, mimeType, model }: TranscribeAudioInput,
-): Promise<TranscribeAudioOutput> {
-  const { models, caller } = context
-  // Before the audio is read, which may take long.
-  const choice = models.chooseTranscribers(model)
-  using audio = await readAudio(context, url, mimeType)
-  const call = { botId: caller.botId, audio, choice, signal: context.callerGone?.() }
-  const estimate = models.estimateTranscript(audio, choice)
-  // The audio is held until the answer is there.
-  return await answerOf(metered(context, estimate, (onAttempt) => models.transcribe({ ...call, onAttempt })))
-}

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { platformUrl } from '#sandbox/protocol/contract.ts'
 import { createChatUser } from '../../support/chat-client.ts'
-import { complete, ScriptedStream, startEndpoint, type ScriptedEndpoint } from '../../support/models.ts'
+import { answerWith, complete, ScriptedStream, startEndpoint, type ScriptedEndpoint } from '../../support/models.ts'
 import { endedEvents, replies } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 import { Processes } from '../../support/processes.ts'
@@ -45,6 +45,21 @@ test.each([
   expect(endpoint.requests.map(({ body }) => [body.model, body.stream])).toEqual([['large', true]])
   const { body } = await platform.ask('GET', `/v1/admin/bots/${botId}/events/${event!.id}`)
   expect(JSON.stringify(body)).toContain('local:large')
+})
+
+test('a bot with the library of openai sends audio in a form', async () => {
+  endpoint.requests.length = 0
+  endpoint.script = (response) => answerWith(response, 200, JSON.stringify({ text: 'Good morning.', duration: 2 }))
+  const { conversationId } = await talkTo(platform, 'openai-transcription', `${platformUrl}/v2/cognitive/openai`)
+  await expect.poll(() => replies(platform, conversationId)).toEqual(['Good morning. Good morning.'])
+  const [{ path, body }] = endpoint.requests as [(typeof endpoint.requests)[0]]
+  expect([path, body.model, body.language, body.file.type]).toEqual([
+    '/v1/audio/transcriptions',
+    'small',
+    'en',
+    'audio/mpeg',
+  ])
+  expect(await body.file.text()).toBe('Tell me something')
 })
 
 test(

@@ -1,9 +1,10 @@
 import { createAnthropic } from '@ai-sdk/anthropic'
+import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import Anthropic, { APIError as AnthropicError } from '@anthropic-ai/sdk'
-import OpenAI, { APIError as OpenAIError } from 'openai'
+import OpenAI, { APIError as OpenAIError, toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { complete, ScriptedStream, startEndpoint, type ScriptedEndpoint } from '../../../support/models.ts'
+import { answerWith, complete, ScriptedStream, startEndpoint, type ScriptedEndpoint } from '../../../support/models.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../../../support/platform.ts'
 
 let endpoint: ScriptedEndpoint
@@ -201,6 +202,86 @@ describe('the library of OpenAI', () => {
     }
     await expect(read()).rejects.toBeInstanceOf(OpenAIError)
     expect(heard.join('')).toBe('Once ')
+  })
+
+  describe('transcribes', () => {
+    const audio = Buffer.from([0x49, 0x44, 0x33, 0, 13, 10, 45, 45, 0xff, 0xfb])
+    const rates = { temperature: 0.5, avg_logprob: -0.2, compression_ratio: 1.1, no_speech_prob: 0.1 }
+    const segments = [{ id: 0, start: 0, end: 1.5, text: 'Hello there.', seek: 0, tokens: [1], ...rates }]
+    beforeEach(() => {
+      const transcript = { text: 'Hello there.', duration: 90, language: 'english', segments }
+      endpoint.script = (response) => answerWith(response, 200, JSON.stringify(transcript))
+    })
+
+    test('a file, whose type follows from its name where it has none', async () => {
+      const file = await toFile(audio, 'voice.ogg')
+      const { text, usage } = await openai.audio.transcriptions.create({
+        file,
+        model: 'local:small',
+        language: 'en',
+        prompt: 'Isobot',
+        temperature: 0.25,
+      })
+      expect([text, usage]).toEqual(['Hello there.', { type: 'duration', seconds: 90 }])
+      const [form] = asked()
+      expect(form).toMatchObject({ model: 'small', language: 'en', prompt: 'Isobot', temperature: '0.25' })
+      expect(form.file.type).toBe('audio/ogg')
+      expect(Buffer.from(await form.file.arrayBuffer())).toEqual(audio)
+    })
+
+    test('as text, and with the times of segments', async () => {
+      const file = await toFile(audio, 'voice.mp3', { type: 'audio/mpeg' })
+      const given = { file, model: 'local:small' }
+      expect(await openai.audio.transcriptions.create({ ...given, response_format: 'text' })).toBe('Hello there.')
+      const verbose = await openai.audio.transcriptions.create({
+        ...given,
+        response_format: 'verbose_json',
+        timestamp_granularities: ['segment'],
+      })
+      expect(verbose).toMatchObject({
+        language: 'en',
+        duration: 90,
+        text: 'Hello there.',
+        segments: [{ id: 0, start: 0, end: 1.5, text: 'Hello there.' }],
+      })
+      expect(asked().map(({ response_format: format }) => format)).toEqual([undefined, 'verbose_json'])
+    })
+
+    test('by the AI SDK too', async () => {
+      const sdk = createOpenAI({ apiKey: platform.token, baseURL: openai.baseURL, headers: { 'x-bot-id': bot.id } })
+      const providerOptions = { openai: { responseFormat: 'verbose_json' } }
+      const given = { audio, mediaType: 'audio/mpeg', providerOptions }
+      expect(await sdk.transcription('local:small').doGenerate(given)).toMatchObject({
+        text: 'Hello there.',
+        durationInSeconds: 90,
+        language: 'en',
+        segments: [{ startSecond: 0, endSecond: 1.5, text: 'Hello there.' }],
+      })
+    })
+
+    test('up to 25 MB, and refuses what is no audio', async () => {
+      const create = (content: Buffer, name: string, options = {}) =>
+        toFile(content, name).then((file) =>
+          openai.audio.transcriptions.create({ file, model: 'local:small', ...options }),
+        )
+      const longest = Buffer.alloc(25 * 1024 * 1024, 7)
+      expect((await create(longest, 'long.wav')).text).toBe('Hello there.')
+      expect(asked()[0].file.size).toBe(longest.length)
+      endpoint.requests.length = 0
+      await expect(create(Buffer.concat([longest, audio]), 'long.wav')).rejects.toMatchObject({
+        status: 413,
+        type: 'LimitExceeded',
+      })
+      await expect(create(Buffer.alloc(27 * 1024 * 1024), 'long.wav')).rejects.toMatchObject({ status: 413 })
+      await expect(create(audio, 'page.html')).rejects.toThrow('The media type text/html is none of audio')
+      await expect(create(Buffer.alloc(0), 'none.mp3')).rejects.toThrow('The audio is empty')
+      await expect(create(audio, 'a.mp3', { response_format: 'srt' })).rejects.toThrow(
+        'response_format must be one of json, text, verbose_json',
+      )
+      await expect(create(audio, 'a.mp3', { stream: true })).rejects.toThrow('stream must be one of false')
+      await expect(create(audio, 'a.mp3', { model: 'whisper-1' })).rejects.toMatchObject({ code: 'NO_MODEL_PROVIDER' })
+      expect(asked()).toEqual([])
+    })
   })
 
   test('is stopped by a used-up budget before anything is sent', async () => {

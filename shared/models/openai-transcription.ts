@@ -1,0 +1,66 @@
+import { closedObject, type Infer } from '../schema.ts'
+
+const text = { type: 'string' } as const
+const seconds = { type: 'number' } as const
+const number = { type: 'number' } as const
+
+/** A request of OpenAI's Audio API, with the fields that models of several providers have. */
+export const openAiTranscriptionInput = closedObject(
+  {
+    file: { description: 'The audio. At most 25 MB.' },
+    model: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 300,
+      description: '`provider:model` or `auto`; a name without a provider is a model of OpenAI.',
+    },
+  },
+  {
+    language: { type: 'string', pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$' },
+    prompt: { type: 'string', maxLength: 4000 },
+    temperature: { type: 'number', minimum: 0, maximum: 1 },
+    response_format: {
+      enum: ['json', 'text', 'verbose_json'],
+      description: '`verbose_json` has the times of the segments, of models that give them.',
+    },
+    stream: { enum: ['false'], description: 'Transcripts are not streamed.' },
+  },
+)
+
+export type OpenAiTranscriptionInput = Infer<typeof openAiTranscriptionInput>
+
+/** Libraries require all fields. The platform knows none of a model's inner ones, and gives 0 for them. */
+const segment = closedObject({
+  id: { type: 'integer' },
+  start: seconds,
+  end: seconds,
+  text,
+  seek: number,
+  tokens: { type: 'array', items: number },
+  temperature: number,
+  avg_logprob: number,
+  compression_ratio: number,
+  no_speech_prob: number,
+})
+
+/** A text with `response_format: 'text'`. */
+export const openAiTranscription = {
+  oneOf: [
+    closedObject(
+      { text },
+      {
+        task: { const: 'transcribe' },
+        language: text,
+        duration: seconds,
+        segments: {
+          type: 'array',
+          items: segment,
+        },
+        usage: closedObject({ type: { const: 'duration' }, seconds }),
+      },
+    ),
+    text,
+  ],
+} as const
+
+export type OpenAiTranscription = Infer<typeof openAiTranscription>
