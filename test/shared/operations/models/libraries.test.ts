@@ -33,6 +33,8 @@ beforeEach(() => {
 afterAll(() => parts.disposeAsync())
 
 const asked = () => endpoint.requests.map(({ body }) => body)
+const transcribe = (content: Buffer, name: string, options = {}) =>
+  toFile(content, name).then((file) => openai.audio.transcriptions.create({ file, model: 'local:small', ...options }))
 const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
 const callWeather = (response: Parameters<typeof complete>[0]) =>
   complete(response, {
@@ -260,26 +262,24 @@ describe('the library of OpenAI', () => {
     })
 
     test('up to 25 MB, and refuses what is no audio', async () => {
-      const create = (content: Buffer, name: string, options = {}) =>
-        toFile(content, name).then((file) =>
-          openai.audio.transcriptions.create({ file, model: 'local:small', ...options }),
-        )
       const longest = Buffer.alloc(25 * 1024 * 1024, 7)
-      expect((await create(longest, 'long.wav')).text).toBe('Hello there.')
+      expect((await transcribe(longest, 'long.wav')).text).toBe('Hello there.')
       expect(asked()[0].file.size).toBe(longest.length)
       endpoint.requests.length = 0
-      await expect(create(Buffer.concat([longest, audio]), 'long.wav')).rejects.toMatchObject({
+      await expect(transcribe(Buffer.concat([longest, audio]), 'long.wav')).rejects.toMatchObject({
         status: 413,
         type: 'LimitExceeded',
       })
-      await expect(create(Buffer.alloc(27 * 1024 * 1024), 'long.wav')).rejects.toMatchObject({ status: 413 })
-      await expect(create(audio, 'page.html')).rejects.toThrow('The media type text/html is none of audio')
-      await expect(create(Buffer.alloc(0), 'none.mp3')).rejects.toThrow('The audio is empty')
-      await expect(create(audio, 'a.mp3', { response_format: 'srt' })).rejects.toThrow(
+      await expect(transcribe(Buffer.alloc(27 * 1024 * 1024), 'long.wav')).rejects.toMatchObject({ status: 413 })
+      await expect(transcribe(audio, 'page.html')).rejects.toThrow('The media type text/html is none of audio')
+      await expect(transcribe(Buffer.alloc(0), 'none.mp3')).rejects.toThrow('The audio is empty')
+      await expect(transcribe(audio, 'a.mp3', { response_format: 'srt' })).rejects.toThrow(
         'response_format must be one of json, text, verbose_json',
       )
-      await expect(create(audio, 'a.mp3', { stream: true })).rejects.toThrow('stream must be one of false')
-      await expect(create(audio, 'a.mp3', { model: 'whisper-1' })).rejects.toMatchObject({ code: 'NO_MODEL_PROVIDER' })
+      await expect(transcribe(audio, 'a.mp3', { stream: true })).rejects.toThrow('stream must be one of false')
+      await expect(transcribe(audio, 'a.mp3', { model: 'whisper-1' })).rejects.toMatchObject({
+        code: 'NO_MODEL_PROVIDER',
+      })
       expect(asked()).toEqual([])
     })
   })
