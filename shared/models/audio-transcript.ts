@@ -34,8 +34,6 @@ export const transcribeAudioInput = closedObject(
   },
 )
 
-export type TranscribeAudioInput = Infer<typeof transcribeAudioInput>
-
 const seconds = { type: 'number', description: 'Seconds from the begin of the audio.' } as const
 
 export const transcribeAudioOutput = closedObject(
