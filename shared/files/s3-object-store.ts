@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { AwsClient } from 'aws4fetch'
 import type { Dispatcher } from 'undici'
 import type { S3Settings } from '../config/s3-settings.ts'
+import { completeResponses } from '../connectivity/complete-responses.ts'
 import { notFound, unavailable } from '../errors.ts'
 import { partsOf } from '../store/parts.ts'
 import type { ByteRange, ObjectStore } from './object-store.ts'
@@ -114,13 +115,16 @@ type Send = (method: Dispatcher.HttpMethod, id: string, options?: Options) => Pr
 /** Sends signed requests, whose bodies are not part of the signature: it would take a second reading of them. */
 function sender({ bucket, endpoint, region, accessKeyId, secretAccessKey }: S3Settings): Send {
   const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: 's3' })
+  let dispatcher: Dispatcher | undefined
   return async (method, id, { query = {}, headers = {}, body, tolerated = [] } = {}) => {
     const url = new URL(`${endpoint}/${bucket}/${id}`)
     url.search = new URLSearchParams(query).toString()
     const signed = await client.sign(url.href, { method, headers })
     // Its modules are a tenth of what the api loads at its start, and most platforms have no bucket.
-    const { request } = await import('undici')
+    const { Agent, request } = await import('undici')
+    dispatcher ??= new Agent().compose(completeResponses)
     const answer = await request(signed.url, {
+      dispatcher,
       method,
       headers: { ...Object.fromEntries(signed.headers), ...headers },
       ...(body && { body }),

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { Agent, Pool, type Dispatcher } from 'undici'
 import type { Config } from '#shared/config/config.ts'
+import { completeResponses } from '#shared/connectivity/complete-responses.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import { Deadline } from './deadline.ts'
 import { OutboundError } from './errors.ts'
@@ -65,18 +66,19 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
   const reach = openAddressPolicy(config, log, overrides.resolve)
   const inFlight = new Set<Deadline>()
   // An idle agent holds no connections, so an evicted agent costs only its creation.
-  const agents = new LRUCache<string, Agent>({ max: keptAgents, dispose: (agent) => void agent.close() })
+  const agents = new LRUCache<string, Dispatcher>({ max: keptAgents, dispose: (agent) => void agent.close() })
   let closed = false
 
   /**
    * The connections for a target. The address of a socket is checked when the socket opens, so requests share sockets
    * only where the check has the same result: within one tenant, with the same permissions.
    */
-  function agentFor(tenant: string, { portIsNamed, mayBePrivate }: Target): Agent {
+  function agentFor(tenant: string, { portIsNamed, mayBePrivate }: Target): Dispatcher {
     const key = `${portIsNamed} ${mayBePrivate} ${tenant}`
     const known = agents.get(key)
     if (known) return known
-    const agent = new Agent({ factory: (origin) => openPool(new URL(origin), { portIsNamed, mayBePrivate }) })
+    const factory = (origin: string | URL) => openPool(new URL(origin), { portIsNamed, mayBePrivate })
+    const agent = new Agent({ factory }).compose(completeResponses)
     agents.set(key, agent)
     return agent
   }
