@@ -19,6 +19,7 @@ const query = `
     select 1 as rank, attnum::integer as place, format('%I %s%s%s', attname, format_type(atttypid, atttypmod),
       case when attnotnull then ' not null' else '' end,
       case when attidentity = 'a' then ' generated always as identity'
+        when attgenerated = 's' then format(' generated always as (%s) stored', pg_get_expr(adbin, adrelid))
         else coalesce(' default ' || pg_get_expr(adbin, adrelid), '') end) as line
     from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum
     where attrelid = pg_class.oid and attnum > 0 and not attisdropped

@@ -57,6 +57,7 @@ import * as dataRequests from './085_data_requests.ts'
 import * as retention from './098_retention.ts'
 import * as listsByUpdate from './110_lists_by_update.ts'
 import * as modelSlots from './111_model_slots.ts'
+import * as conversationsByNewestMessage from './113_conversations_by_newest_message.ts'
 
 interface Migration extends Knex.Migration {
   /** Where old and new processes cannot do everything side by side: what does not work, and what to do until all are replaced. */
@@ -119,6 +120,7 @@ export const migrations: Record<string, Migration> = {
   '098_retention': retention,
   '110_lists_by_update': listsByUpdate,
   '111_model_slots': modelSlots,
+  '113_conversations_by_newest_message': conversationsByNewestMessage,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

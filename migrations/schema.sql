@@ -273,6 +273,8 @@ create table conversations (
   sequence integer not null default 0,
   properties jsonb not null default '{}'::jsonb,
   handover_id text,
+  messaged_at timestamp(3) with time zone not null default now(),
+  messaged_in timestamp(3) with time zone not null generated always as (date_bin('00:10:00'::interval, messaged_at, '2000-01-01 00:00:00+00'::timestamp with time zone)) stored,
   constraint conversations_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint conversations_bot_id_id_key UNIQUE (bot_id, id),
   constraint conversations_bot_id_installation_id_fkey FOREIGN KEY (bot_id, installation_id) REFERENCES installations(bot_id, id) ON DELETE CASCADE,
@@ -284,6 +286,8 @@ create table conversations (
 );
 
 CREATE INDEX conversations_by_bot ON public.conversations USING btree (bot_id, created_at DESC, id DESC);
+
+CREATE INDEX conversations_by_message ON public.conversations USING btree (bot_id, messaged_in DESC);
 
 CREATE INDEX conversations_by_owner ON public.conversations USING btree (owner_id, created_at DESC, id DESC);
 

@@ -307,6 +307,10 @@ export interface ConversationRow {
   properties: Record<string, string>
   clock: Date
   sequence: number
+  /** When its newest message was stored; without messages, when it was created. */
+  messaged_at: Date
+  /** The ten minutes of that. */
+  messaged_in: Date
   /** The handover in progress; null while the bot answers. */
   handover_id: string | null
   created_at: Date

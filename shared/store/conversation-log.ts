@@ -54,6 +54,9 @@ export const nextClock = `
 /** SQL that allocates the position of an entry; up to the `where` that selects the conversation. */
 export const nextEntry = `${nextClock}, sequence = sequence + 1`
 
+/** SQL that allocates the position of a message, likewise. */
+export const nextMessage = `${nextEntry}, messaged_at = clock_timestamp()`
+
 /** The columns that `conversation as (${nextEntry} …)` must return for the fragments below. */
 export const conversationColumns = `id, bot_id, installation_id, clock, sequence`
 

@@ -31,7 +31,7 @@ export interface FoundConversations {
 /** The messages that the first statement of a page reads, and the most that a statement reads. */
 const firstStep = 500
 const maxStep = 16_000
-/** Upper bound of the messages that a page reads. */
+/** Upper bound of the messages or conversations that a page reads. */
 export const maxRead = 200_000
 /** A page that has taken this long ends with what it has found. */
 const pageMilliseconds = 1500
@@ -39,10 +39,10 @@ const pageMilliseconds = 1500
 const remedy = 'narrow the search by timeStart and timeEnd, or by userId'
 
 /**
- * A page of a bot's conversations, in the order of their newest messages. It is found by reading the messages from the
- * newest one on, by their index and in steps, so that no message costs a further index when it is written. A page reads
- * a bounded number of messages for a bounded time: it may have few conversations or none, and the next page continues
- * at `end` (docs/decisions/0077).
+ * A page of a bot's conversations, in the order of their newest messages. They are read in that order (docs/decisions/0120).
+ * Those of some messages are found by reading the messages from the newest one on, by their index, so that no message costs
+ * a further index when it is written (docs/decisions/0077). Both read in steps, a bounded number of rows for a bounded time:
+ * a page may have few conversations or none, and the next one continues at `end`.
  *
  * @throws ApiError `LimitExceeded` when one step takes too long
  */
@@ -56,10 +56,11 @@ export async function searchConversations(
     const begin = Date.now()
     const found = new Map<string, Head>()
     let position = after
-    let step = firstStep
-    for (let read = 0; read < maxRead && Date.now() < begin + pageMilliseconds;) {
+    const read = ofMessages(search) ? readMessages : readConversations
+    let step = ofMessages(search) ? firstStep : limit + 1
+    for (let total = 0; total < maxRead && Date.now() < begin + pageMilliseconds;) {
       const started = Date.now()
-      const { heads, last, looked } = await readStep(transaction, { botId, search, step, position })
+      const { heads, last, looked } = await readStep(transaction, { botId, search, step, position, read })
       for (const head of heads) {
         if (found.has(head.conversation_id)) continue
         if (found.size === limit) return listed(transaction, botId, found, endOf(found))
@@ -67,7 +68,7 @@ export async function searchConversations(
       }
       if (!last || looked < step) return listed(transaction, botId, found)
       position = { createdAt: last.created_at, id: last.id }
-      read += looked
+      total += looked
       if (Date.now() < started + 100) step = Math.min(maxStep, step * 4)
     }
     return listed(transaction, botId, found, position)
@@ -75,11 +76,18 @@ export async function searchConversations(
   return withinTime(db, work, remedy)
 }
 
-/** The message by which a conversation is found. */
+/** A found conversation, with its position in the order that was read. */
 interface Head {
   conversation_id: string
+  /** The message that is shown: the newest one, or the newest with the text. */
+  message_id: string
   id: string
   created_at: Date
+}
+
+/** Whether a message other than the newest may find a conversation, or few conversations of the bot are read. */
+function ofMessages({ userId, text, timeEnd }: ConversationSearch): boolean {
+  return [userId, text, timeEnd].some((filter) => filter !== undefined)
 }
 
 function endOf(found: Map<string, Head>): Cursor {
@@ -90,13 +98,14 @@ function endOf(found: Map<string, Head>): Cursor {
 interface Step {
   botId: string
   search: ConversationSearch
-  /** The number of messages to read. */
+  /** The number of rows to read. */
   step: number
   position: Cursor | undefined
+  read: (search: ConversationSearch, position: Cursor | undefined) => string
 }
 
-async function readStep(db: Database, { botId, search, step, position }: Step) {
-  const rows = await query<Head & { looked: number; is_found: boolean }>(db, stepStatement(search, position), {
+async function readStep(db: Database, { botId, search, step, position, read }: Step) {
+  const rows = await query<Head & { looked: number; is_found: boolean }>(db, read(search, position), {
     botId,
     step,
     afterTime: position?.createdAt ?? null,
@@ -116,9 +125,53 @@ async function readStep(db: Database, { botId, search, step, position }: Step) {
   return { heads: rows.filter((row) => row.is_found), last, looked: last?.looked ?? 0 }
 }
 
-/** The conversations whose newest messages are among the next ones, newest first; and the last message that was read. */
-function stepStatement(search: ConversationSearch, position: Cursor | undefined): string {
-  const { userId, userName, text, tagKey, tagValue, integration, channel, timeStart, timeEnd } = search
+/**
+ * SQL for the next conversations with messages, and the last one that was read. The index has the ten minutes of their
+ * newest messages, those of which are sorted.
+ */
+function readConversations(search: ConversationSearch, position: Cursor | undefined): string {
+  const range = all([
+    position && 'messaged_in <= :afterTime and (messaged_at, id) < (:afterTime, :afterId)',
+    search.timeStart !== undefined &&
+      `messaged_in >= :timeStart::timestamptz - interval '10 minutes' and messaged_at >= :timeStart`,
+  ])
+  return `with looked as materialized (
+      select * from conversations where bot_id = :botId and ${range}
+      order by messaged_in desc, messaged_at desc, id desc limit :step
+    ), found as (
+      select conversations.id as conversation_id, newest.id as message_id, conversations.id, messaged_at as created_at
+      from looked as conversations join installations on installations.id = installation_id, lateral (
+        select id from messages
+        where conversation_id = conversations.id ${search.timeStart === undefined ? '' : 'and created_at >= :timeStart'}
+        order by created_at desc, id desc limit 1
+      ) newest
+      where ${passing(search)}
+    ), last as (
+      select id as conversation_id, id, messaged_at as created_at from looked order by messaged_at, id limit 1
+    )
+    ${foundAndLast}`
+}
+
+const foundAndLast = `
+  select conversation_id, message_id, id, created_at, 0 as looked, true as is_found from found
+  union all
+  select conversation_id, null, id, created_at, (select count(*) from looked)::integer, false from last
+  order by created_at desc, id desc`
+
+/** SQL for whether a conversation passes the filters that do not concern messages. */
+function passing({ userName, tagKey, tagValue, integration, channel }: ConversationSearch): string {
+  return all([
+    userName !== undefined && `exists (${participants} and strpos(lower(name), lower(:userName)) > 0)`,
+    tagKey !== undefined &&
+      `(${hasTag('conversations', tagValue)} or exists (${participants} and ${hasTag('users', tagValue)}))`,
+    integration !== undefined && ':integration in (integration, alias)',
+    channel !== undefined && 'channel = :channel',
+  ])
+}
+
+/** SQL for the conversations that the next messages find, and the last message that was read. */
+function readMessages(search: ConversationSearch, position: Cursor | undefined): string {
+  const { userId, text, timeStart, timeEnd } = search
   const range = all([
     position && '(messages.created_at, messages.id) < (:afterTime, :afterId)',
     timeStart !== undefined && 'messages.created_at >= :timeStart',
@@ -140,27 +193,20 @@ function stepStatement(search: ConversationSearch, position: Cursor | undefined)
   const passes = all([
     // A conversation with a newer message is on an earlier page. Found by their texts, conversations have several heads.
     text === undefined && position && `not exists (select from messages as newer where ${isNewer(timeEnd)})`,
-    userName !== undefined && `exists (${participants} and strpos(lower(name), lower(:userName)) > 0)`,
-    tagKey !== undefined &&
-      `(${hasTag('conversations', tagValue)} or exists (${participants} and ${hasTag('users', tagValue)}))`,
-    integration !== undefined && ':integration in (integration, alias)',
-    channel !== undefined && 'channel = :channel',
+    passing(search),
   ])
   return `with looked as materialized (${source}), heads as (
       select distinct on (conversation_id) conversation_id, id, created_at from looked where passes
       order by conversation_id, created_at desc, id desc
     ), found as (
-      select heads.* from heads
+      select conversation_id, heads.id as message_id, heads.id, heads.created_at from heads
       join conversations on conversations.id = conversation_id and conversations.bot_id = :botId
       join installations on installations.id = installation_id
       where ${passes}
     ), last as (
       select conversation_id, id, created_at from looked order by created_at, id limit 1
     )
-    select *, 0 as looked, true as is_found from found
-    union all
-    select *, (select count(*) from looked)::integer, false from last
-    order by created_at desc, id desc`
+    ${foundAndLast}`
 }
 
 /** In a value, and not in the name of a field. The text of the whole payload rules out most messages at less cost. */
@@ -194,9 +240,14 @@ export function boundedPayload(of: string): string {
     when octet_length(${of}.payload::text) > ${maxPayloadBytes} then null else ${of}.payload end`
 }
 
-/** SQL for the number of a conversation's messages, up to a bound. */
+/**
+ * SQL for the number of a conversation's messages, up to a bound. The order keeps the planner to the index: where one
+ * conversation has most of the messages, it would scan the table for each of the others.
+ */
 export const boundedCount = `(
-  select count(*) from (select from messages where conversation_id = conversations.id limit ${maxCounted}) counted
+  select count(*) from (
+    select from messages where conversation_id = conversations.id order by created_at desc, id desc limit ${maxCounted}
+  ) counted
 )::integer as message_count`
 
 /** The rows that a page shows, in the order of the messages by which they were found. */
@@ -224,8 +275,8 @@ async function listed(
        order by users.id is not distinct from conversations.owner_id desc, participants.created_at, users.id limit 1
      ) person on true
      where messages.bot_id = :botId and messages.id = any(:ids::text[])
-     order by messages.created_at desc, messages.id desc`,
-    { botId, ids: [...found.values()].map(({ id }) => id) },
+     order by array_position(:ids::text[], messages.id)`,
+    { botId, ids: [...found.values()].map(({ message_id: id }) => id) },
   )
   return { rows, ...(end && { end }) }
 }

@@ -73,7 +73,10 @@ const holder = holderOf({
   issuedAt: 'given.key_issued_at',
 })
 
-/** The time of a transaction is that of its begin, before its rows are read. */
+/**
+ * The time of a transaction is that of its begin, before its rows are read. `offset 0` makes the planner look up each
+ * listener, for it expects a hundred, and would otherwise read all participants.
+ */
 async function findAll(db: Database, listeners: NamedListener[]): Promise<(FoundListener | undefined)[]> {
   const rows = await query<{ index: number; bot_id: string; id: string; user_id: string; started_at: Date }>(
     db,
@@ -85,9 +88,9 @@ async function findAll(db: Database, listeners: NamedListener[]): Promise<(Found
      )) with ordinality as given (
        installation_id, known_user_id, holder_id, holder_name, key_issued_at, known_conversation_id, ordinal
      ), lateral (
-       select id, bot_id from conversations where id = ${conversation}
+       select id, bot_id from conversations where id = ${conversation} offset 0
      ) conversation, lateral (
-       select user_id from participants where conversation_id = conversation.id and user_id = ${holder}
+       select user_id from participants where conversation_id = conversation.id and user_id = ${holder} offset 0
      ) participant`,
     {
       listeners: JSON.stringify(

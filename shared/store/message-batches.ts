@@ -109,7 +109,7 @@ const allocateEntries = `
   ), conversation as (
     update conversations
     set clock = greatest(clock_timestamp(), clock + interval '1 millisecond') + (turns - 1) * interval '1 millisecond',
-      sequence = sequence + turns
+      sequence = sequence + turns, messaged_at = clock_timestamp()
     from free join turned on turned.conversation_id = free.id and turn = 1
     where conversations.id = free.id and conversations.id = any(array(select id from free))
       and conversations.bot_id = turned.bot_id

@@ -5,7 +5,7 @@ import type { UserKey } from '../models/user-key.ts'
 import {
   changeAndRecord,
   entryColumns,
-  nextEntry,
+  nextMessage,
   webhookCursorUpsert,
   conversationColumns,
   type EntryColumns,
@@ -50,7 +50,7 @@ export async function insertIncomingMessage(
   const [row] = await query<StoredMessage>(
     db,
     `with author as (select ${keyHolder} as id), conversation as (
-       ${nextEntry}
+       ${nextMessage}
        where id = (select ${externalConversation}) and bot_id = :botId
          and exists (
            select from participants where conversation_id = conversations.id and user_id = (select id from author)
@@ -127,7 +127,7 @@ export async function insertOutgoingMessage(
   const [row] = await query<StoredOutgoingMessage>(
     db,
     `with conversation as (
-       ${nextEntry}
+       ${nextMessage}
        where id = :conversationId and bot_id = :botId ${effect ? `and exists (${newestRun})` : ''}
        returning ${conversationColumns}
      ), ${webhookCursorUpsert}${effect ? `, effect as (${journalInsert} from conversation)` : ''}, message as (

@@ -1,6 +1,6 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { Change, TagMatch } from '../models/tags.ts'
-import { nextEntry, conversationColumns } from './conversation-log.ts'
+import { nextMessage, conversationColumns } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
 import { journalBindings, journalInsert, newestRun, type NewJournalEntry } from './journal.ts'
 import { applyFilters, applyMatch, type Filters } from './filters.ts'
@@ -37,7 +37,7 @@ export async function insertReceivedMessage(
   const [row] = await query<MessageRow>(
     db,
     `with conversation as (
-       ${nextEntry}
+       ${nextMessage}
        where id = :conversationId and bot_id = :botId and installation_id = :installationId
          ${effect ? `and exists (${newestRun})` : ''}
        returning ${conversationColumns}
@@ -62,10 +62,15 @@ export async function insertReceivedMessage(
   return row
 }
 
-const imported = messageInsert(
-  { ...oneMessage, at: ':createdAt', from: `conversations where id = :conversationId and ${inScope}` },
-  ':direction',
-)
+const imported = `
+  with moved as (
+    update conversations set messaged_at = :createdAt
+    where id = :conversationId and ${inScope} and messaged_at < :createdAt
+  )
+  ${messageInsert(
+    { ...oneMessage, at: ':createdAt', from: `conversations where id = :conversationId and ${inScope}` },
+    ':direction',
+  )}`
 
 /**
  * Stores a message from elsewhere with its own time; no signal is recorded. Undefined when there is no such

@@ -34,10 +34,15 @@ interface Page {
 export async function measureHistories(servers: Servers): Promise<HistoryMeasure[]> {
   await using parts = new AsyncDisposableStack()
   const options: SystemOptions = { servers, backEnd: 'postgres', conversations: 0, nodeOptions: [], parts }
-  const host = await startBots('histories', [{ code: echoBot(), conversations: 3 }], options)
+  const bots = [
+    { code: echoBot(), conversations: 3 },
+    { code: echoBot(), conversations: 2 },
+  ]
+  const host = await startBots('histories', bots, options)
   const { id: botId, chatUrl, chats } = host.bots[0]!
   const [long, short, many] = chats as [Chat, Chat, Chat]
-  const ownerId = await fill(host.databaseUrl, long, many)
+  const [busy, quiet] = host.bots[1]!.chats as [Chat, Chat]
+  const ownerId = await fill(host.databaseUrl, long, many, [busy, quiet])
   await servers.postgres.settle(host.databaseUrl)
 
   const asUser = async (path: string, key: string): Promise<Page> => {
@@ -86,6 +91,10 @@ export async function measureHistories(servers: Servers): Promise<HistoryMeasure
       get: (query) => host.get(`/v1/${admin}/conversations?${query}`, botId),
       rows: conversations,
     },
+    'admin: listBotConversations, one of which has the newest messages': {
+      get: (query) => host.get(`/v1/admin/bots/${host.bots[1]!.id}/conversations?${query}`, botId),
+      rows: 0,
+    },
     'admin: listBotConversationMessages': {
       get: (query) => host.get(`/v1/${admin}/conversations/${long.conversationId}/messages?${query}`, botId),
       rows: messages,
@@ -124,8 +133,8 @@ export async function measureHistories(servers: Servers): Promise<HistoryMeasure
 export function describeHistories(): string {
   return (
     `${messages} messages in a conversation, ${users} users, ${conversations} conversations of one user with ` +
-    `${shortMessages} messages each, ` +
-    `pages of ${pageSize}, ${requests} requests each, one at a time, on the PostgreSQL back end`
+    `${shortMessages} messages each, another bot with ${messages} newer messages in one of its ${quietConversations} ` +
+    `conversations, pages of ${pageSize}, ${requests} requests each, one at a time, on the PostgreSQL back end`
   )
 }
 
@@ -142,6 +151,9 @@ export function historiesTable(measures: HistoryMeasure[]): string {
     ]),
   )
 }
+
+/** Conversations of the bot one of whose conversations has all of the newest messages. */
+const quietConversations = 1000
 
 /** Messages of each of the user's conversations. They lie between those of the long one. */
 const shortMessages = 2
@@ -190,53 +202,83 @@ function id(prefix: string, name: string): string {
   return `'${prefix}_0' || upper(lpad(to_hex(${name}), 25, '0'))`
 }
 
+/** SQL for a time that many seconds before the newest. */
+function at(seconds: string): string {
+  return `to_timestamp(${newest / second}) - (${seconds}) * interval '1 second'`
+}
+
 /** Stores the rows. @returns the user of the many conversations */
-async function fill(databaseUrl: string, long: Chat, many: Chat): Promise<string> {
+async function fill(databaseUrl: string, long: Chat, many: Chat, [busy, quiet]: [Chat, Chat]): Promise<string> {
   const client = new Client({ connectionString: databaseUrl })
   await client.connect()
   try {
     // Checks of foreign keys would take most of the time.
     await client.query('set session_replication_role = replica')
-    const at = (name: string) => `to_timestamp(${newest / second}) - ${name} * interval '1 second'`
     await client.query(
       `insert into users (id, bot_id, installation_id, tags, created_at, updated_at)
        select ${id('user', 'n')}, bot_id, installation_id, case when n % 10 = 7 then jsonb_build_object('number', n::text) else '{}' end, ${at('n')}, ${at('n')}
        from generate_series(1, ${users}) n, conversations where id = $1`,
       [long.conversationId],
     )
+    for (const { conversationId } of [long, busy]) await fillLong(client, conversationId)
+    const ownerId = await fillShort(client, many, { from: 1, count: conversations, after: 0 })
+    // Each has messages before the first one of the busy conversation.
+    await fillShort(client, quiet, { from: 1 + conversations, count: quietConversations, after: messages })
     await client.query(
-      `insert into messages (id, bot_id, conversation_id, user_id, type, payload, direction, created_at, updated_at)
-       select ${id('msg', 'n')}, conversations.bot_id, conversations.id, owner_id, 'text',
-         '{"text": "A message of a long conversation"}', 'incoming', ${at('n')}, ${at('n')}
-       from generate_series(0, ${messages - 1}) n, conversations where id = $1`,
-      [long.conversationId],
+      `update conversations set messaged_at = moment.newest
+       from (select conversation_id, max(created_at) as newest from messages group by conversation_id) moment
+       where conversation_id = id`,
     )
-    await client.query('update conversations set sequence = $2, clock = $3 where id = $1', [
-      long.conversationId,
-      messages,
-      new Date(newest),
-    ])
-    const { rows } = await client.query<{ owner_id: string }>(
-      `with made as (
-         insert into conversations (id, bot_id, installation_id, owner_id, channel, created_at, updated_at)
-         select ${id('conv', 'n')}, bot_id, installation_id, owner_id, channel, ${at('n')}, ${at('n')}
-         from generate_series(1, ${conversations}) n, conversations where id = $1
-         returning id, owner_id, bot_id
-       ), joined as (
-         insert into participants (conversation_id, user_id, bot_id) select id, owner_id, bot_id from made
-       )
-       select owner_id from conversations where id = $1`,
-      [many.conversationId],
-    )
-    await client.query(
-      `insert into messages (id, bot_id, conversation_id, user_id, type, payload, direction, created_at, updated_at)
-       select ${id('msg', `${messages} + n`)}, bot_id, ${id('conv', `1 + n % ${conversations}`)}, owner_id, 'text',
-         '{"text": "A message of a short conversation"}', 'incoming', ${at('n')}, ${at('n')}
-       from generate_series(0, ${shortMessages * conversations - 1}) n, conversations where id = $1`,
-      [many.conversationId],
-    )
-    return rows[0]!.owner_id
+    return ownerId
   } finally {
     await client.end()
   }
+}
+
+/** Stores the messages of a long conversation. */
+async function fillLong(client: Client, conversationId: string): Promise<void> {
+  await client.query(
+    `insert into messages (id, bot_id, conversation_id, user_id, type, payload, direction, created_at, updated_at)
+     select 'msg_' || substr(id, 6, 16) || lpad(n::text, 10, '0'), bot_id, id, owner_id, 'text',
+       '{"text": "A message of a long conversation"}', 'incoming', ${at('n')}, ${at('n')}
+     from generate_series(0, ${messages - 1}) n, conversations where id = $1`,
+    [conversationId],
+  )
+  await client.query('update conversations set sequence = $2, clock = $3 where id = $1', [
+    conversationId,
+    messages,
+    new Date(newest),
+  ])
+}
+
+interface Short {
+  /** The number of the first conversation. */
+  from: number
+  count: number
+  /** The seconds from the newest message to the first of these conversations. */
+  after: number
+}
+
+/** Stores conversations of the owner of another one, with their messages. @returns the owner */
+async function fillShort(client: Client, { conversationId }: Chat, { from, count, after }: Short): Promise<string> {
+  const { rows } = await client.query<{ owner_id: string }>(
+    `with made as (
+       insert into conversations (id, bot_id, installation_id, owner_id, channel, created_at, updated_at)
+       select ${id('conv', 'n')}, bot_id, installation_id, owner_id, channel, ${at(`${after} + n - ${from} + 1`)}, ${at(`${after} + n - ${from} + 1`)}
+       from generate_series(${from}, ${from + count - 1}) n, conversations where id = $1
+       returning id, owner_id, bot_id
+     ), joined as (
+       insert into participants (conversation_id, user_id, bot_id) select id, owner_id, bot_id from made
+     )
+     select owner_id from conversations where id = $1`,
+    [conversationId],
+  )
+  await client.query(
+    `insert into messages (id, bot_id, conversation_id, user_id, type, payload, direction, created_at, updated_at)
+     select ${id('msg', `${shortMessages * from} + n`)}, bot_id, ${id('conv', `${from} + n % ${count}`)}, owner_id, 'text',
+       '{"text": "A message of a short conversation"}', 'incoming', ${at(`${after} + n`)}, ${at(`${after} + n`)}
+     from generate_series(0, ${shortMessages * count - 1}) n, conversations where id = $1`,
+    [conversationId],
+  )
+  return rows[0]!.owner_id
 }

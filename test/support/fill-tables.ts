@@ -136,7 +136,7 @@ async function readTables(client: Client): Promise<Table[]> {
               where partner.attrelid = conrelid and partner.attnum = any (conkey) and not partner.attnotnull))
           order by cardinality(conkey) limit 1)
      ) order by attnum) as columns
-     from pg_class join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped and attidentity = ''
+     from pg_class join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped and attidentity = '' and attgenerated = ''
      where relnamespace = 'public'::regnamespace and relkind = 'r' and relname not like 'knex%'
      group by relname order by relname`,
   )

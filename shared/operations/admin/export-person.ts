@@ -122,6 +122,8 @@ const internal = new Set([
   'object_id',
   'sequence',
   'clock',
+  'messaged_at',
+  'messaged_in',
   'attempt',
   'public_id',
   'stale',

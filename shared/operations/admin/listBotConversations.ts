@@ -13,7 +13,7 @@ export const listBotConversations = operation({
   name: 'listBotConversations',
   description:
     'Lists the conversations of a bot that have messages, those with the newest message first. A page reads at most ' +
-    `${maxRead.toLocaleString('en')} messages, for one to two seconds: with a filter that few conversations pass, it ` +
+    `${maxRead.toLocaleString('en')} conversations, or messages with userId, text or timeEnd, for one to two seconds: with a filter that few conversations pass, it ` +
     'may have few or none and still a nextToken. With `text`, a later page may repeat a conversation, with an older ' +
     'message that has the text. The audit log has who listed them. Not for viewers.',
   method: 'GET',
@@ -48,7 +48,7 @@ export const listBotConversations = operation({
       searchedUntil: {
         type: 'string',
         format: 'date-time',
-        description: 'The time back to which messages were read, when the page is not full.',
+        description: 'The time back to which the page was read, when it is not full.',
       },
     },
   ),

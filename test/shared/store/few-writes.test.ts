@@ -168,6 +168,41 @@ test('a claim finds room in the page of its event, and writes to no index', asyn
   expect(inPage).toBeGreaterThanOrEqual(4)
 })
 
+test('messages of a conversation write to no index of its row', async () => {
+  const bot = await platform.createBot()
+  const installation = (await db()('installations').where({ webhook_id: bot.webhookId }).first())!
+  const chatUser = await createChatUser(bot.chatUrl, { id: 'eve' })
+  const conversation = await chatUser.createConversation()
+  const { updated, inPage } = await db().transaction(async (transaction) => {
+    // The connection may still have counts of earlier transactions.
+    const count = async () => {
+      const { rows } = await transaction.raw<{ rows: [{ updated: number; inPage: number }] }>(
+        `select pg_stat_get_xact_tuples_updated('conversations'::regclass)::integer as updated,
+           pg_stat_get_xact_tuples_hot_updated('conversations'::regclass)::integer as "inPage"`,
+      )
+      return rows[0]
+    }
+    const before = await count()
+    for (let index = 0; index < 10; index++) {
+      await storeIncoming(transaction, {
+        id: newId('msg'),
+        botId: bot.id,
+        installationId: installation.id,
+        externalConversationId: conversation,
+        externalUserId: 'eve',
+        type: 'text',
+        payload: { text: 'one of many' },
+        event: { id: newId('evt'), type: 'message_created', integration: 'chat' },
+      })
+    }
+    const after = await count()
+    return { updated: after.updated - before.updated, inPage: after.inPage - before.inPage }
+  })
+  expect(updated).toBe(10)
+  // One may go to another page, and one be the first of its ten minutes.
+  expect(inPage).toBeGreaterThanOrEqual(8)
+})
+
 test('a queue in PostgreSQL does not wait for the disk, also where the database does otherwise', async () => {
   const { context } = platform
   await db().raw(`do $$ begin

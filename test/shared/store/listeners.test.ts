@@ -43,6 +43,33 @@ test('listeners of streams that are opened together are found and checked by two
   }
 })
 
+test('a listener is looked up, however many participants there are', async () => {
+  const { db } = platform.context
+  const listener = await participant()
+  const transaction = await db.transaction()
+  try {
+    // The foreign keys of participants are not checked.
+    await transaction.raw('set local session_replication_role = replica')
+    await transaction.raw(
+      `insert into participants (conversation_id, user_id, bot_id)
+       select 'conv_' || n, 'user_' || n, 'bot' from generate_series(1, 20000) n`,
+    )
+    await transaction.raw('analyze participants')
+    const countRead = async () => {
+      const { rows } = await transaction.raw<{ rows: { read: number }[] }>(
+        `select (seq_tup_read + idx_tup_fetch)::integer as read from pg_stat_xact_user_tables
+         where relname = 'participants'`,
+      )
+      return rows[0]!.read
+    }
+    const before = await countRead()
+    expect(await findListener(transaction, listener)).toMatchObject({ conversationId: expect.any(String) })
+    expect((await countRead()) - before).toBeLessThan(10)
+  } finally {
+    await transaction.rollback()
+  }
+})
+
 test('an id that cannot be stored, and the conversation of another, do not affect listeners that are found together', async () => {
   const { db } = platform.context
   const [one, other] = await Promise.all([participant(), participant()])

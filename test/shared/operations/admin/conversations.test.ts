@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#shared/ids.ts'
+import { searchConversations } from '#shared/store/conversation-search.ts'
 import { createChatUser, type ChatUser } from '../../../support/chat-client.ts'
 import { installCode } from '../../../support/install-code.ts'
 import { createMember } from '../../../support/members.ts'
@@ -121,6 +122,68 @@ describe('the list of a bot’s conversations', () => {
       expect([query, once]).toEqual([query, ids.toReversed()])
     }
   })
+})
+
+test('a page reads as many messages as it has conversations, however many one of them has', async () => {
+  const { db } = platform.context
+  const other = await platform.createBot()
+  const user = await createChatUser(other.chatUrl)
+  const ids: string[] = []
+  for (let index = 0; index < 4; index++) {
+    ids.unshift(await user.createConversation())
+    await user.send(ids[0]!, `number ${index}`)
+  }
+  const transaction = await db.transaction()
+  try {
+    await transaction.raw(
+      `insert into messages (id, bot_id, conversation_id, user_id, type, payload, direction, created_at, updated_at)
+       select 'msg_' || bot_id || n, bot_id, id, ?, 'text', '{}', 'incoming', at, at
+       from conversations, generate_series(1, 20000) n, lateral (select now() + n * interval '1 millisecond' as at) moment
+       where id = ?`,
+      [user.userId, ids[0]!],
+    )
+    await transaction.raw('analyze messages')
+    const countRead = async () => {
+      const { rows } = await transaction.raw<{ rows: { read: number }[] }>(
+        `select (seq_tup_read + idx_tup_fetch)::integer as read from pg_stat_xact_user_tables where relname = 'messages'`,
+      )
+      return rows[0]!.read
+    }
+    const before = await countRead()
+    const { rows } = await searchConversations(transaction, other.id, {}, { limit: 20 })
+    expect(rows.map(({ id, message_count: count }) => [id, count])).toEqual([
+      [ids[0], 1000],
+      [ids[1], 1],
+      [ids[2], 1],
+      [ids[3], 1],
+    ])
+    // The messages of the first one are counted.
+    expect((await countRead()) - before).toBeLessThan(1100)
+  } finally {
+    await transaction.rollback()
+  }
+})
+
+test('a message moves its conversation to the top, and a change of the conversation does not', async () => {
+  const other = await platform.createBot()
+  const user = await createChatUser(other.chatUrl)
+  const [one, two] = [await user.createConversation(), await user.createConversation()]
+  await user.send(one, 'first')
+  await user.send(two, 'second')
+  const asBot = { 'x-bot-id': other.id }
+  const listed = async (query = '') => {
+    const { body } = await platform.ask('GET', `/v1/admin/bots/${other.id}/conversations${query}`)
+    return body.conversations.map(({ id }: { id: string }) => id)
+  }
+  await platform.ask('PUT', `/v1/chat/conversations/${one}`, { tags: { team: 'returns' } }, asBot)
+  expect(await listed()).toEqual([two, one])
+  const message = { conversationId: one, userId: other.id, type: 'text', payload: { text: 'third' }, tags: {} }
+  await platform.ask('POST', '/v1/chat/messages', message, asBot)
+  expect(await listed()).toEqual([one, two])
+  expect(await listed('?channel=channel&timeStart=2020-01-01T00:00:00.000Z')).toEqual([one, two])
+  const { created_at: at } = (await platform.context.db('messages').where({ conversation_id: two }).first())!
+  const later = new Date(at.getTime() + 1).toISOString()
+  expect(await listed(`?timeStart=${later}`)).toEqual([one])
 })
 
 describe('a transcript', () => {
