@@ -7,10 +7,13 @@ import { sandboxesOf } from '../../support/sandbox-processes.ts'
 import { startTarget, type Target } from './fixture.ts'
 
 const bots = 2
-const conversations = 5
+/** Together, their responses take more memory than a bot may have in the worker, and than its isolate has. */
+const conversations = 3
 const patience = { timeout: 60_000, interval: 50 }
 const answersPerEvent = 6
 const answerBytes = 9 * 1024 * 1024
+/** Time for a busy machine: all of it is spent on copying. */
+const wallMilliseconds = 300_000
 
 /** Reads six large answers concurrently. Sends each length, or the error of a refused request. */
 const reader = (url: string) => `export const hooks = { async afterIncomingMessage({ event, client }) {
@@ -34,7 +37,8 @@ let platform: Platform
 let server: Target
 let workerPid: number
 beforeAll(async () => {
-  platform = await openPlatform({ worker: false, environment: { OUTBOUND_ALLOW_PRIVATE: '127.0.0.1' } })
+  const environment = { OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', SANDBOX_MAX_WALL_MS: `${wallMilliseconds}` }
+  platform = await openPlatform({ worker: false, environment })
   const answer = Buffer.alloc(answerBytes, 'x')
   server = await startTarget((_request, response) => response.end(answer))
   workerPid = (await processes.start(platform, 'worker')).pid
@@ -59,6 +63,7 @@ test(
         const { body } = await platform.ask('POST', '/v1/admin/bots', {
           code: reader(server.url),
           permissions: { net: ['127.0.0.1'] },
+          limits: { wallMilliseconds },
         })
         const chatUser = await createChatUser(body.bot.integrations.chat.webhookUrl)
         const ids = await Promise.all(Array.from({ length: conversations }, () => chatUser.createConversation()))
