@@ -34,7 +34,7 @@ const longestPause = 500
 
 /**
  * Bounds the calls of a provider that all processes together have in flight: each call holds a row, with a lease that its process
- * renews. A bot has about half of the rows: two of its calls that take one at the same moment do not see each other.
+ * renews. A bot has about half of the rows: calls of it in two processes that take one at the same moment do not see each other.
  */
 export class SharedSlots {
   readonly #rows: SlotRows
@@ -42,6 +42,8 @@ export class SharedSlots {
   readonly #max: number
   readonly #held = new Set<string>()
   readonly #created = new Map<string, Promise<void>>()
+  /** The last attempt of each bot to take a row. */
+  readonly #attempts = new Map<string, Promise<unknown>>()
   #renewal: NodeJS.Timeout | undefined
 
   constructor(rows: SlotRows, log: Logger, max: number) {
@@ -65,7 +67,7 @@ export class SharedSlots {
       for (let wait = firstPause; ; wait = Math.min(wait * 2, longestPause)) {
         signal.throwIfAborted()
         await this.#create(provider)
-        if (await this.#rows.take(wanted)) break
+        if (await this.#attempt(wanted)) break
         // All are held, or a crash of PostgreSQL has emptied the table.
         this.#created.delete(provider)
         // At random, so that processes that wait together do not ask together.
@@ -76,6 +78,20 @@ export class SharedSlots {
       throw error
     }
     return () => this.#free(lease)
+  }
+
+  /** Attempts of one bot follow one another, so that each sees the row that the last one has taken. */
+  #attempt(wanted: WantedSlot): Promise<boolean> {
+    const { botId } = wanted
+    const last = this.#attempts.get(botId) ?? Promise.resolve()
+    const attempt = last.then(() => this.#rows.take(wanted))
+    const ended = attempt
+      .catch(() => {})
+      .then(() => {
+        if (this.#attempts.get(botId) === ended) this.#attempts.delete(botId)
+      })
+    this.#attempts.set(botId, ended)
+    return attempt
   }
 
   #create(provider: string): Promise<void> {
