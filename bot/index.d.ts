@@ -1296,6 +1296,115 @@ export interface FindTableRowsOutput {
   warnings?: string[]
 }
 
+export interface GenerateAudioInput {
+  /** The text that is spoken. */
+  input: string
+  /** `provider:model`, several in order of fallback, or `auto`, the platform’s own choice, unless given. */
+  model?: string | string[]
+  /** One of `listVoices`; a usual one unless given. */
+  voice?: string
+  /** `mp3` unless given; models of Google make `wav` only. */
+  format?: 'mp3' | 'opus' | 'wav'
+  speed?: number
+  /** How it is spoken, of models that take it. */
+  instructions?: string
+  language?: string
+  options?: {
+    /** Days after which the file is deleted; 30 unless given. */
+    expirationDays?: number
+  }
+}
+
+export interface GenerateAudioOutput {
+  output: {
+    /** Everybody who has it can listen, until the file expires. */
+    audioUrl: string
+  }
+  metadata: {
+    provider: string
+    /** The model that answered, as `provider:model`. */
+    model: string
+    voice: string
+    format: 'mp3' | 'opus' | 'wav'
+    characterCount: number
+    /** The file of the bot that has the content. */
+    fileId: string
+    usage: {
+      inputTokens: number
+      /** In US dollars, by the platform’s table of prices; 0 if it has none. */
+      inputCost: number
+      outputTokens: number
+      /** In US dollars, by the platform’s table of prices; 0 if it has none. */
+      outputCost: number
+    }
+    /** An estimate: the provider’s bill is exact. */
+    cost: number
+    cached: boolean
+    /** Milliseconds from the call to the answer. */
+    latency: number
+    /** The models that failed before. */
+    fallbackPath: string[]
+    warnings?: Array<{
+      type: 'parameter_ignored' | 'provider_limitation' | 'deprecated_model' | 'fallback_used'
+      message: string
+    }>
+  }
+}
+
+export interface GenerateImageInput {
+  /** The picture, in words. */
+  prompt: string
+  /** `provider:model`, several in order of fallback, or `auto`, the platform’s own choice, unless given. */
+  model?: string | string[]
+  /** In pixels, as `1024x1024`, or a ratio, as `16:9`: the nearest that the model makes. */
+  size?: string
+  /** Of models that have several. */
+  quality?: 'low' | 'medium' | 'high' | 'auto'
+  /** Of models that have several; `png` unless given. */
+  format?: 'png' | 'jpeg'
+  options?: {
+    /** Days after which the file is deleted; 30 unless given. */
+    expirationDays?: number
+  }
+}
+
+export interface GenerateImageOutput {
+  output: {
+    /** Everybody who has it sees the picture, until the file expires. */
+    imageUrl: string
+  }
+  metadata: {
+    provider: string
+    /** The model that answered, as `provider:model`. */
+    model: string
+    /** That of the answer, or else that which was asked for; `auto` where neither is known. */
+    size: string
+    format: 'png' | 'jpeg' | 'webp'
+    /** The file of the bot that has the content. */
+    fileId: string
+    usage: {
+      inputTokens: number
+      /** In US dollars, by the platform’s table of prices; 0 if it has none. */
+      inputCost: number
+      outputTokens: number
+      /** In US dollars, by the platform’s table of prices; 0 if it has none. */
+      outputCost: number
+    }
+    /** An estimate: the provider’s bill is exact. */
+    cost: number
+    cached: boolean
+    /** Milliseconds from the call to the answer. */
+    latency: number
+    /** The models that failed before. */
+    fallbackPath: string[]
+    quality?: string
+    warnings?: Array<{
+      type: 'parameter_ignored' | 'provider_limitation' | 'deprecated_model' | 'fallback_used'
+      message: string
+    }>
+  }
+}
+
 export interface GenerateTextInput {
   messages: Array<{
     role: 'system' | 'user' | 'assistant'
@@ -2115,6 +2224,24 @@ export interface ListUsersOutput {
   meta: PageMeta
 }
 
+export interface ListVoicesInput {
+  /** Voices of this model, as `provider:model`. */
+  model?: string
+  /** Has no effect: all voices speak the languages of their model. */
+  language?: string
+}
+
+export interface ListVoicesOutput {
+  voices: Array<{
+    id: string
+    displayName: string
+    provider: string
+    /** As `provider:model`. */
+    models: string[]
+    description?: string
+  }>
+}
+
 export interface ListWorkflowsInput {
   /** Only workflows with all of these tags. */
   tags?: Record<string, string>
@@ -2634,6 +2761,16 @@ export interface Operations {
    */
   findTableRows(input: FindTableRowsInput): Promise<FindTableRowsOutput>
   /**
+   * Has a model speak a text; the audio becomes a public file of the bot. Models are tried in order until one answers.
+   * @throws ApiError `Runtime`, `ReferenceNotFound`, `PaymentRequired`, `RateLimited`, `QuotaExceeded`
+   */
+  generateAudio(input: GenerateAudioInput): Promise<GenerateAudioOutput>
+  /**
+   * Asks a model for a picture, which becomes a public file of the bot. Models are tried in order until one answers.
+   * @throws ApiError `Runtime`, `ReferenceNotFound`, `PaymentRequired`, `RateLimited`, `QuotaExceeded`
+   */
+  generateImage(input: GenerateImageInput): Promise<GenerateImageOutput>
+  /**
    * Asks a language model for the next message of a conversation: text, JSON, or calls of tools. Models are tried in order until one answers.
    * @throws ApiError `Runtime`, `ReferenceNotFound`, `PaymentRequired`, `RateLimited`
    */
@@ -2802,6 +2939,10 @@ export interface Operations {
    * Lists the bot’s users, or those of the calling integration, the newest first.
    */
   listUsers(input?: ListUsersInput): Promise<ListUsersOutput>
+  /**
+   * Lists the voices of the models that speak; none without a provider. The voices of an OpenAI-compatible endpoint are not known.
+   */
+  listVoices(input?: ListVoicesInput): Promise<ListVoicesOutput>
   /**
    * Lists the bot’s workflows, newest first.
    */

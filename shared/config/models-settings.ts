@@ -20,6 +20,9 @@ export interface ModelProvider {
 export const aliases = ['auto', 'fast', 'best'] as const
 export type Alias = (typeof aliases)[number]
 
+/** The uses of models beside text. */
+export type MediaUse = 'transcription' | 'image' | 'speech'
+
 export interface ModelsSettings {
   /** In order of preference. */
   providers: ModelProvider[]
@@ -27,8 +30,8 @@ export interface ModelsSettings {
   hosted: Pick<ModelProvider, 'name' | 'kind' | 'url'>[]
   /** The operator's choice of models, in order of fallback, as `provider:model`. */
   aliases: Partial<Record<Alias, string[]>>
-  /** The operator's choice of models that transcribe, as of an alias. */
-  transcribers?: string[]
+  /** The operator's choice of models that write down speech, make pictures, and speak, as of an alias. */
+  media: Partial<Record<MediaUse, string[]>>
   /** The model or alias that answers in place of a model that no provider has; absent: such a model is refused. */
   substitute?: string
   /** Upper bound of the time of one call, with its retries and fallbacks. */
@@ -65,6 +68,8 @@ export const modelsVariables = {
   MODELS_FAST: modelList,
   MODELS_BEST: modelList,
   MODELS_TRANSCRIPTION: modelList,
+  MODELS_IMAGE: modelList,
+  MODELS_SPEECH: modelList,
   MODELS_SUBSTITUTE: { type: 'string', pattern: `^(${aliases.join('|')}|${modelName})$` },
   // Node's client waits five minutes for the head of an answer, which comes when the model has ended.
   MODELS_SECONDS: { type: 'integer', minimum: 1, maximum: 290, default: 120 },
@@ -93,6 +98,9 @@ export const modelsRemedies: Record<string, string> = {
   MODELS_BEST: list,
   MODELS_TRANSCRIPTION:
     'set it to names of models that transcribe, in order of preference, for instance openai:whisper-1,local:whisper',
+  MODELS_IMAGE:
+    'set it to names of models that make pictures, in order of preference, for instance openai:gpt-image-1-mini',
+  MODELS_SPEECH: 'set it to names of models that speak, in order of preference, for instance openai:tts-1,local:kokoro',
   MODELS_SUBSTITUTE: 'set it to auto, fast, best or the name of a model, for instance ollama:llama3.2',
   MODELS_SECONDS: 'set it to the seconds that one call of a model may take, 1 to 290',
   MODELS_IDLE_SECONDS: 'set it to the seconds for which a model may pause within an answer, 1 to 290',
@@ -122,7 +130,11 @@ export function readModels(given: Given): { models: ModelsSettings } {
       providers: providersOf(given),
       hosted: hostedOf(given).map(({ name, kind, url }) => ({ name, kind, url })),
       aliases: Object.fromEntries(chosen) as ModelsSettings['aliases'],
-      ...(given.MODELS_TRANSCRIPTION !== undefined && { transcribers: listOf(given.MODELS_TRANSCRIPTION) }),
+      media: {
+        ...(given.MODELS_TRANSCRIPTION !== undefined && { transcription: listOf(given.MODELS_TRANSCRIPTION) }),
+        ...(given.MODELS_IMAGE !== undefined && { image: listOf(given.MODELS_IMAGE) }),
+        ...(given.MODELS_SPEECH !== undefined && { speech: listOf(given.MODELS_SPEECH) }),
+      },
       ...(given.MODELS_SUBSTITUTE !== undefined && { substitute: given.MODELS_SUBSTITUTE }),
       timeoutMilliseconds: (given.MODELS_SECONDS ?? modelsVariables.MODELS_SECONDS.default) * 1000,
       idleMilliseconds: (given.MODELS_IDLE_SECONDS ?? modelsVariables.MODELS_IDLE_SECONDS.default) * 1000,
@@ -188,7 +200,15 @@ export function modelsContradictions(given: Given): string[] {
   if (new Set(names).size < names.length) {
     problems.push(`MODELS_PROVIDER is ${names.at(-1)}, which has a key of its own: choose another name`)
   }
-  const naming = ['MODELS_AUTO', 'MODELS_FAST', 'MODELS_BEST', 'MODELS_TRANSCRIPTION', 'MODELS_SUBSTITUTE'] as const
+  const naming = [
+    'MODELS_AUTO',
+    'MODELS_FAST',
+    'MODELS_BEST',
+    'MODELS_TRANSCRIPTION',
+    'MODELS_IMAGE',
+    'MODELS_SPEECH',
+    'MODELS_SUBSTITUTE',
+  ] as const
   for (const variable of naming) {
     for (const model of listOf(given[variable] ?? '')) {
       const [provider = ''] = model.split(':', 1)

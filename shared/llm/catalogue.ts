@@ -1,5 +1,6 @@
 import type { Alias, ModelProvider, ProviderKind } from '../config/models-settings.ts'
 import type { LanguageModel } from '../models/language-model.ts'
+import { listedMediaModels } from './media-catalogue.ts'
 
 /** Known facts about a model. The prices are those of spring 2026, in US dollars for a million tokens. */
 interface KnownModel {
@@ -106,24 +107,6 @@ export function vectorPriceOf(kind: ProviderKind, id: string): number {
   return vectorPrices[kind][id] ?? Math.max(...Object.values(vectorPrices[kind]))
 }
 
-/** The models that transcribe, the usual one first, with their prices in US dollars for a minute of audio. */
-const transcribers: Record<Exclude<ProviderKind, 'compatible'>, Record<string, number>> = {
-  openai: { 'gpt-4o-mini-transcribe': 0.003, 'gpt-4o-transcribe': 0.006, 'whisper-1': 0.006 },
-  anthropic: {},
-  google: {},
-}
-
-/** The model of a provider that transcribes, where the operator has not chosen one; absent where none is known. */
-export function usualTranscriber(kind: ProviderKind): string | undefined {
-  return kind === 'compatible' ? undefined : Object.keys(transcribers[kind])[0]
-}
-
-/** The price of a minute of audio in US dollars, as `priceOf`: that of a hosted model without a known price is the dearest. */
-export function transcriptionPriceOf(kind: ProviderKind, id: string): number {
-  if (kind === 'compatible') return 0
-  return transcribers[kind][id] ?? Math.max(...Object.values(transcribers).flatMap((each) => Object.values(each)))
-}
-
 /** The most tokens of an answer of a model. */
 export function maxAnswerOf(kind: ProviderKind, id: string): number {
   return kind === 'compatible' ? Infinity : factsOf(kind, id).maxTokens[1]
@@ -133,10 +116,7 @@ export function maxAnswerOf(kind: ProviderKind, id: string): number {
 export function listedModels(provider: ModelProvider): LanguageModel[] {
   const { kind, models } = provider
   if (kind === 'compatible') return models!.map((id) => listed(provider, id))
-  return [
-    ...Object.keys(known[kind]).map((id) => listed(provider, id)),
-    ...Object.entries(transcribers[kind]).map(([id, price]) => listedTranscriber(provider, id, price)),
-  ]
+  return [...Object.keys(known[kind]).map((id) => listed(provider, id)), ...listedMediaModels(provider)]
 }
 
 function listed({ name: provider, kind }: ModelProvider, id: string): LanguageModel {
@@ -155,26 +135,6 @@ function listed({ name: provider, kind }: ModelProvider, id: string): LanguageMo
       supportsImages: tags.includes('vision'),
       supportsAudio: false,
       supportsTranscription: false,
-      supportsSearch: false,
-    },
-  }
-}
-
-/** Audio has no tokens that a caller could count: the limits and prices of tokens are 0. */
-function listedTranscriber({ name: provider }: ModelProvider, id: string, costPerMinute: number): LanguageModel {
-  return {
-    id: `${provider}:${id}`,
-    name: id,
-    description: `${id}, which transcribes speech, served by ${provider}.`,
-    aliases: [],
-    tags: ['speech-to-text'],
-    input: { maxTokens: 0, costPer1MTokens: 0, costPerMinute },
-    output: { maxTokens: 0, costPer1MTokens: 0 },
-    lifecycle: 'production',
-    capabilities: {
-      supportsImages: false,
-      supportsAudio: true,
-      supportsTranscription: true,
       supportsSearch: false,
     },
   }

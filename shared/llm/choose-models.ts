@@ -1,7 +1,14 @@
-import { aliases, type Alias, type ModelProvider, type ModelsSettings } from '../config/models-settings.ts'
+import {
+  aliases,
+  type Alias,
+  type MediaUse,
+  type ModelProvider,
+  type ModelsSettings,
+} from '../config/models-settings.ts'
 import { ApiError } from '../errors.ts'
 import type { ModelWarning } from '../models/language-model.ts'
-import { usualModel, usualTranscriber } from './catalogue.ts'
+import { usualModel } from './catalogue.ts'
+import { usualMediaModel } from './media-catalogue.ts'
 import { toStorable } from './to-storable.ts'
 
 /** A model that may answer a call. */
@@ -38,15 +45,15 @@ export function chooseModels(settings: ModelsSettings, asked: readonly string[])
 }
 
 /**
- * Chooses the models that may transcribe, as `chooseModels`. All aliases are the same models.
+ * Chooses the models of a use beside text, as `chooseModels`. All aliases are the same models.
  *
  * @throws ApiError as `chooseModels`
  */
-export function chooseTranscribers(settings: ModelsSettings, asked: readonly string[]): Choice {
-  const usual = transcribersOf(settings)
+export function chooseMediaModels(settings: ModelsSettings, use: MediaUse, asked: readonly string[]): Choice {
+  const usual = mediaModelsOf(settings, use)
   const choice = choose(settings, asked, () => usual)
   if (choice.candidates.length > 0) return choice
-  throw usual.length === 0 ? noTranscriber() : noSuchModel(settings, asked)
+  throw usual.length === 0 ? noMediaModel(use) : noSuchModel(settings, asked)
 }
 
 /** @param modelsOfAlias the models that an alias stands for */
@@ -75,11 +82,12 @@ export function modelsOf(settings: ModelsSettings, alias: Alias): Candidate[] {
   return settings.providers.map((provider) => toCandidate(provider, usualModel(provider, alias)))
 }
 
-/** The models that transcribe unless a call names others. */
-export function transcribersOf(settings: ModelsSettings): Candidate[] {
-  if (settings.transcribers) return settings.transcribers.flatMap((name) => find(settings, name) ?? [])
+/** The models of a use beside text, unless a call names others. */
+export function mediaModelsOf(settings: ModelsSettings, use: MediaUse): Candidate[] {
+  const chosen = settings.media[use]
+  if (chosen) return chosen.flatMap((name) => find(settings, name) ?? [])
   return settings.providers.flatMap((provider) => {
-    const model = usualTranscriber(provider.kind)
+    const model = usualMediaModel(use, provider.kind)
     return model === undefined ? [] : [toCandidate(provider, model)]
   })
 }
@@ -114,11 +122,18 @@ function noProvider(): ApiError {
   )
 }
 
-function noTranscriber(): ApiError {
+/** What models of a use do, the keys of providers that have some, and the setting for others. */
+const uses: Record<MediaUse, { does: string; keys: string; setting: string }> = {
+  transcription: { does: 'transcribes', keys: 'OPENAI_API_KEY', setting: 'MODELS_TRANSCRIPTION' },
+  image: { does: 'makes pictures', keys: 'OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY', setting: 'MODELS_IMAGE' },
+  speech: { does: 'speaks', keys: 'OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY', setting: 'MODELS_SPEECH' },
+}
+
+function noMediaModel(use: MediaUse): ApiError {
+  const { does, keys, setting } = uses[use]
   return new ApiError(
     'Runtime',
-    'This platform has no model that transcribes: its operator sets OPENAI_API_KEY, or MODELS_TRANSCRIPTION to a model of ' +
-      'another provider',
+    `This platform has no model that ${does}: its operator sets ${keys}, or ${setting} to a model of another provider`,
     { metadata: { subtype: 'NO_MODEL_PROVIDER' } },
   )
 }

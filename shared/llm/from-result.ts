@@ -34,7 +34,7 @@ export function fromResult(
 ): ModelAnswer {
   const whole = toStorable(content.flatMap((part) => (part.type === 'text' ? part.text : [])).join(''))
   const reasoning = toStorable(content.flatMap((part) => (part.type === 'reasoning' ? part.text : [])).join(''))
-  const found: ModelWarning[] = warnings.flatMap((warning) => toWarning(warning))
+  const found = warningsOf(warnings)
   const toolCalls = content.flatMap((part) => {
     if (part.type !== 'tool-call') return []
     const input = readInput(part.input)
@@ -99,6 +99,11 @@ function readInput(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined
   }
+}
+
+/** The warnings of a provider's library. */
+export function warningsOf(warnings: readonly SharedV4Warning[]): ModelWarning[] {
+  return warnings.flatMap((warning) => toWarning(warning))
 }
 
 function toWarning(warning: SharedV4Warning): ModelWarning[] {

@@ -1,16 +1,27 @@
 import { LRUCache } from 'lru-cache'
-import { aliases, type ModelsSettings } from '../config/models-settings.ts'
-import type { GenerateTextInput, GenerateTextOutput, LanguageModel, ModelUsage } from '../models/language-model.ts'
+import { aliases, type MediaUse, type ModelsSettings } from '../config/models-settings.ts'
+import type {
+  GenerateTextInput,
+  GenerateTextOutput,
+  LanguageModel,
+  ModelUsage,
+  ModelWarning,
+} from '../models/language-model.ts'
 import type { TranscribeAudioOutput } from '../models/audio-transcript.ts'
+import type { GenerateImageInput } from '../models/picture.ts'
+import type { GenerateAudioInput, Voice } from '../models/speech.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { listedModels } from './catalogue.ts'
-import { chooseModels, chooseTranscribers, modelsOf, type Candidate, type Choice } from './choose-models.ts'
+import { chooseMediaModels, chooseModels, modelsOf, type Candidate, type Choice } from './choose-models.ts'
 import type { ModelAnswer } from './from-result.ts'
 import { withOwnKeys, type OwnKeys } from './own-keys.ts'
 import { costOf, openProviderCalls, type Answered, type CallTelemetry, type ProviderCall } from './provider-calls.ts'
 import { SharedSlots, type SlotRows } from './shared-slots.ts'
-import { AudioMemory } from './audio-memory.ts'
+import { expectedPicture, imageRequest, type Picture } from './image-request.ts'
+import { isOfTexts, listedVoices } from './media-catalogue.ts'
+import { MediaMemory } from './media-memory.ts'
+import { expectedSpeech, speechRequest, type Speech } from './speech-request.ts'
 import type { Piece } from './streamed-answer.ts'
 import { expectedUsage, textRequest } from './text-request.ts'
 import {
@@ -30,12 +41,16 @@ export interface Gateway {
    * @throws ApiError when there is none
    */
   choose(input: GenerateTextInput): Choice
-  /** As `choose`, of the models that transcribe. */
-  chooseTranscribers(asked: string | readonly string[] | undefined): Choice
+  /** As `choose`, of the models of a use beside text. */
+  chooseMedia(use: MediaUse, asked: string | readonly string[] | undefined): Choice
   /** The usage that a call is assumed to have, by the most expensive of its models. */
   estimate(input: GenerateTextInput, choice: Choice): ModelUsage
-  /** As `estimate`, of a transcript. */
+  /** The voices of the listed models that speak. */
+  listVoices(): Voice[]
+  /** As `estimate`, of a transcript, a picture and speech. */
   estimateTranscript(audio: AudioContent, choice: Choice): ModelUsage
+  estimateImage(input: GenerateImageInput, choice: Choice): ModelUsage
+  estimateSpeech(input: GenerateAudioInput, choice: Choice): ModelUsage
   /**
    * Asks the models in order until one answers. After the first piece of an answer no other model is asked. A reader has to
    * read to the end; the signal of the call ends it early.
@@ -50,13 +65,24 @@ export interface Gateway {
   transcribe(
     call: GatewayCall & { audio: AudioContent; wishes: TranscriptWishes },
   ): AsyncGenerator<never, TranscribeAudioOutput, void>
-  /** The memory of audio in calls. */
-  audioMemory: AudioMemory
+  /** As `transcribe`, for a picture. */
+  paint(call: GatewayCall & { input: GenerateImageInput }): AsyncGenerator<never, Made<Picture>, void>
+  /** As `transcribe`, for speech. */
+  speak(call: GatewayCall & { input: GenerateAudioInput }): AsyncGenerator<never, Made<Speech>, void>
+  /** The memory of audio and pictures in calls. */
+  mediaMemory: MediaMemory
   /** The gateway with a workspace's own keys, whose calls have slots of their own. */
   withKeys(keys: OwnKeys): Gateway
   /** The calls of events that are in flight or whose answers are not recorded yet, by their key in the journal. */
   unrecorded: LRUCache<string, Promise<unknown>>
 }
+
+/** A content that a model has made, and the metadata of the call. */
+export type Made<Content extends { usage: ModelUsage; warnings: ModelWarning[] }> = Omit<Content, 'warnings'> &
+  Pick<
+    GenerateTextOutput['metadata'],
+    'provider' | 'model' | 'cost' | 'cached' | 'latency' | 'fallbackPath' | 'warnings'
+  >
 
 export interface GatewayCall extends Pick<ProviderCall<unknown, unknown>, 'botId' | 'signal' | 'onAttempt'> {
   choice: Choice
@@ -70,7 +96,7 @@ const maxOwnGateways = 1000
 /** The parts that all gateways of a process have in common. */
 interface Common extends CallTelemetry {
   unrecorded: Gateway['unrecorded']
-  audioMemory: AudioMemory
+  mediaMemory: MediaMemory
   own: LRUCache<string, Gateway>
 }
 
@@ -94,17 +120,17 @@ export function openGateway(
   const { maxConcurrentTotal } = settings
   const sharedSlots = maxConcurrentTotal === undefined ? undefined : new SharedSlots(slotRows, log, maxConcurrentTotal)
   const own = new LRUCache<string, Gateway>({ max: maxOwnGateways })
-  return gatewayOf(settings, { metrics, log, unrecorded, audioMemory: new AudioMemory(), inFlight, sharedSlots, own })
+  return gatewayOf(settings, { metrics, log, unrecorded, mediaMemory: new MediaMemory(), inFlight, sharedSlots, own })
 }
 
 function gatewayOf(settings: ModelsSettings, common: Common): Gateway {
-  const { metrics, unrecorded, audioMemory } = common
+  const { metrics, unrecorded, mediaMemory } = common
   const { providers, idleMilliseconds } = settings
   const askInOrder = openProviderCalls(settings, common)
   return {
     providers: providers.map(({ name }) => name),
     unrecorded,
-    audioMemory,
+    mediaMemory,
     withKeys(keys) {
       const id = JSON.stringify(keys)
       const known = common.own.get(id) ?? gatewayOf(withOwnKeys(settings, keys), common)
@@ -114,15 +140,16 @@ function gatewayOf(settings: ModelsSettings, common: Common): Gateway {
     list: () =>
       providers.flatMap(listedModels).map((model) => ({
         ...model,
-        aliases: model.capabilities.supportsTranscription
-          ? []
-          : aliases.filter((alias) => modelsOf(settings, alias)[0]?.id === model.id),
+        aliases: isOfTexts(model) ? aliases.filter((alias) => modelsOf(settings, alias)[0]?.id === model.id) : [],
       })),
     choose: ({ model = 'auto' }) => chooseModels(settings, typeof model === 'string' ? [model] : model),
-    chooseTranscribers: (asked = 'auto') => chooseTranscribers(settings, typeof asked === 'string' ? [asked] : asked),
+    listVoices: () => providers.flatMap(listedVoices),
+    chooseMedia: (use, asked = 'auto') => chooseMediaModels(settings, use, typeof asked === 'string' ? [asked] : asked),
     estimate: (input, { candidates }) => dearest(candidates.map((candidate) => expectedUsage(input, candidate))),
     estimateTranscript: (audio, { candidates }) =>
       dearest(candidates.map((candidate) => expectedTranscript(audio, candidate))),
+    estimateImage: (input, { candidates }) => dearest(candidates.map((candidate) => expectedPicture(input, candidate))),
+    estimateSpeech: (input, { candidates }) => dearest(candidates.map((candidate) => expectedSpeech(input, candidate))),
     async *generate({ input, isStreamed = false, choice, ...call }) {
       const request = (candidate: Candidate) => textRequest({ input, isStreamed, idleMilliseconds, metrics }, candidate)
       return toOutput(yield* askInOrder({ ...call, candidates: choice.candidates, request }), choice)
@@ -140,6 +167,32 @@ function gatewayOf(settings: ModelsSettings, common: Common): Gateway {
         metadata: { ...model, durationSeconds, usage, cost: costOf(usage), cached: false, latency, fallbackPath },
       }
     },
+    async *paint({ input, choice, ...call }) {
+      const request = (candidate: Candidate) => imageRequest(input, candidate)
+      return toMade(yield* askInOrder({ ...call, candidates: choice.candidates, request }), choice)
+    },
+    async *speak({ input, choice, ...call }) {
+      const request = (candidate: Candidate) => speechRequest(input, candidate)
+      return toMade(yield* askInOrder({ ...call, candidates: choice.candidates, request }), choice)
+    },
+  }
+}
+
+function toMade<Content extends { usage: ModelUsage; warnings: ModelWarning[] }>(
+  { answer, candidate, latency, fallbackPath }: Answered<Content>,
+  choice: Choice,
+): Made<Content> {
+  const { warnings, ...content } = answer
+  const all = [...choice.warnings, ...warnings]
+  return {
+    ...content,
+    provider: candidate.provider.name,
+    model: candidate.id,
+    cost: costOf(answer.usage),
+    cached: false,
+    latency,
+    fallbackPath,
+    ...(all.length > 0 && { warnings: all }),
   }
 }
 

@@ -40,6 +40,11 @@ export class IdleStreamError extends Error {
   override name = 'IdleStreamError'
 }
 
+/** The answer of a provider is not what was asked for. */
+export class MalformedAnswerError extends Error {
+  override name = 'MalformedAnswerError'
+}
+
 /** No model answered, or an answer ended within. The error is for the caller. */
 export class NoAnswerError extends ApiError {
   /** The usage that providers may bill in spite of the failure, by estimate. */
@@ -96,6 +101,9 @@ export function toFailure(
   if (isCancelled) return new ModelFailure('cancelled', 'The call was cancelled', { cause })
   if (signal.aborted) return new ModelFailure('timeout', `${id} did not answer in time`, { cause })
   if (hasCause(cause, AnswerTooLongError)) return new ModelFailure('malformed', `${id} answered too much`, { cause })
+  if (cause instanceof MalformedAnswerError) {
+    return new ModelFailure('malformed', `${id}: ${cause.message}`, { cause })
+  }
   if (cause instanceof IdleStreamError) {
     return new ModelFailure('timeout', `${id} wrote nothing for too long`, { cause })
   }

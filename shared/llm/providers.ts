@@ -1,21 +1,28 @@
-import type { LanguageModelV4, TranscriptionModelV4 } from '@ai-sdk/provider'
+import type { ImageModelV4, LanguageModelV4, SpeechModelV4, TranscriptionModelV4 } from '@ai-sdk/provider'
 import type { ModelProvider } from '../config/models-settings.ts'
+import { megabyte } from '../units.ts'
 import { guardedFetch } from './guarded-fetch.ts'
 
 /** The models of a provider, by the provider's names of them. */
 export interface OpenedProvider {
   text(model: string): Promise<LanguageModelV4>
-  /** @throws Error when the provider transcribes nothing, which none is chosen for */
+  /** @throws Error when the provider transcribes nothing; the same of the others */
   transcription(model: string): Promise<TranscriptionModelV4>
+  image(model: string): Promise<ImageModelV4>
+  speech(model: string): Promise<SpeechModelV4>
 }
 
 interface Library {
   text(model: string): LanguageModelV4
   transcription?(model: string): TranscriptionModelV4
+  image?(model: string): ImageModelV4
+  speech?(model: string): SpeechModelV4
 }
 
-/** Upper bound of the body of a provider's answer: the longest answers of models are far below. */
-const maxAnswerBytes = 8 * 1024 * 1024
+/** Upper bounds of the body of a provider's answer: the longest answers of models are far below. */
+const maxAnswerBytes = 8 * megabyte
+/** Of a picture in base64, or of the longest speech as wave. */
+const maxMediaBytes = 24 * megabyte
 
 /**
  * Opens a provider's models. The library of a provider is loaded at its first call: it takes some 100 ms and 20 MB, and
@@ -23,27 +30,32 @@ const maxAnswerBytes = 8 * 1024 * 1024
  */
 export function openProvider(provider: ModelProvider): OpenedProvider {
   let loaded: Promise<Library> | undefined
-  const load = () => (loaded ??= loadLibrary(provider))
+  let loadedForMedia: Promise<Library> | undefined
+  const load = () => (loaded ??= loadLibrary(provider, maxAnswerBytes))
+  const loadForMedia = () => (loadedForMedia ??= loadLibrary(provider, maxMediaBytes))
   return {
     text: async (model) => (await load()).text(model),
-    async transcription(model) {
-      const { transcription } = await load()
-      if (!transcription) throw new Error(`The provider ${provider.name} transcribes nothing`)
-      return transcription(model)
-    },
+    transcription: async (model) => made((await load()).transcription?.(model)),
+    image: async (model) => made((await loadForMedia()).image?.(model)),
+    speech: async (model) => made((await loadForMedia()).speech?.(model)),
+  }
+
+  function made<Model>(model: Model | undefined): Model {
+    if (model) return model
+    throw new Error(`The provider ${provider.name} has no such models`)
   }
 }
 
 /** Address and key are always given: the libraries would take them from the environment otherwise. */
-async function loadLibrary({ name, kind, url: baseURL, key }: ModelProvider): Promise<Library> {
-  const fetch = guardedFetch(baseURL, maxAnswerBytes)
+async function loadLibrary({ name, kind, url: baseURL, key }: ModelProvider, maxBytes: number): Promise<Library> {
+  const fetch = guardedFetch(baseURL, maxBytes)
   const settings = { baseURL, apiKey: key ?? '', fetch }
   switch (kind) {
     case 'openai': {
       const { createOpenAI } = await import('@ai-sdk/openai')
       const openai = createOpenAI(settings)
       // Chat completions take stop sequences, which the newer interface of the provider does not.
-      return { text: (model) => openai.chat(model), transcription: (model) => openai.transcription(model) }
+      return { text: (model) => openai.chat(model), ...mediaOf(openai) }
     }
     case 'anthropic': {
       const { createAnthropic } = await import('@ai-sdk/anthropic')
@@ -52,7 +64,7 @@ async function loadLibrary({ name, kind, url: baseURL, key }: ModelProvider): Pr
     case 'google': {
       const { createGoogle } = await import('@ai-sdk/google')
       const google = createGoogle(settings)
-      return { text: google, transcription: (model) => google.transcription(model) }
+      return { text: google, ...mediaOf(google) }
     }
     case 'compatible': {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
@@ -64,10 +76,19 @@ async function loadLibrary({ name, kind, url: baseURL, key }: ModelProvider): Pr
         includeUsage: true,
         ...(key !== undefined && { apiKey: key }),
       })
-      // Its own library has no transcription.
+      // Its own library has no transcription and no speech, and requests pictures at addresses that the endpoint names.
       const { createOpenAI } = await import('@ai-sdk/openai')
       const openai = createOpenAI({ ...settings, name })
-      return { text: (model) => compatible(model), transcription: (model) => openai.transcription(model) }
+      return { text: (model) => compatible(model), ...mediaOf(openai) }
     }
+  }
+}
+
+/** The models beside those of texts. */
+function mediaOf(library: Required<Omit<Library, 'text'>>): Omit<Library, 'text'> {
+  return {
+    transcription: (model) => library.transcription(model),
+    image: (model) => library.image(model),
+    speech: (model) => library.speech(model),
   }
 }

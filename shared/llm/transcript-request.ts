@@ -1,6 +1,6 @@
 import type { SharedV4ProviderOptions } from '@ai-sdk/provider'
 import type { ModelUsage } from '../models/language-model.ts'
-import { transcriptionPriceOf } from './catalogue.ts'
+import { transcriptionPriceOf } from './media-catalogue.ts'
 import type { Candidate } from './choose-models.ts'
 import { tokensOfText } from './estimate.ts'
 import { countOf } from './from-result.ts'

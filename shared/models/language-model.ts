@@ -110,7 +110,7 @@ export const failureKinds = [
 ] as const
 export type FailureKind = (typeof failureKinds)[number]
 
-const modelWarning = closedObject({
+export const modelWarning = closedObject({
   type: {
     enum: ['parameter_ignored', 'provider_limitation', 'deprecated_model', 'fallback_used'],
   },

@@ -186,6 +186,12 @@ export async function pageOfEvents(
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
 }
 
+/** The user of an event; undefined when it has none, or is gone. */
+export async function findUserOfEvent(db: Database, id: string): Promise<string | undefined> {
+  const [row] = await query<Pick<EventRow, 'user_id'>>(db, 'select user_id from events where id = :id', { id })
+  return row?.user_id ?? undefined
+}
+
 /**
  * Events for an integration's code (webhooks, registrations) may contain secrets of third parties, and are hidden from
  * the bot.

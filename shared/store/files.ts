@@ -77,15 +77,17 @@ export async function completeUpload(
  * Refuses a change of the same transaction that lets a bot's files exceed its quotas. The change has locked the bot's
  * usage, so concurrent ones wait for its outcome.
  *
+ * @param more files that are to come
  * @throws ApiError `QuotaExceeded`
  */
 export async function assertQuota(
   transaction: Database,
   botId: string,
   { maxFiles, maxBytes }: FileLimits,
+  more = { files: 0 },
 ): Promise<void> {
   const [row] = await query<FileUsageRow>(transaction, 'select * from file_usage where bot_id = :botId', { botId })
-  const [files, bytes] = [Number(row?.files ?? 0), Number(row?.bytes ?? 0)]
+  const [files, bytes] = [Number(row?.files ?? 0) + more.files, Number(row?.bytes ?? 0)]
   if (files > maxFiles) {
     throw new ApiError(
       'QuotaExceeded',

@@ -98,6 +98,46 @@ test('a call that is repeated while it is in flight, as after an outage of the d
   expect(endpoint.requests).toHaveLength(1)
 })
 
+/** Has a picture made of what the user says. */
+const painter = `
+  export const hooks = {
+    async afterIncomingMessage({ event, client }) {
+      const { output } = await client.generateImage({ prompt: event.preview })
+      await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: output.imageUrl } })
+      await new Promise((resolve) => setTimeout(resolve, 2000))
+      await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: output.imageUrl } })
+    },
+  }`
+
+test(
+  'a picture is made once: a worker is killed afterwards, and the next one gets the same file',
+  { timeout: 90_000 },
+  async () => {
+    const data = [{ b64_json: Buffer.from('\x89PNG\r\n\x1a\n', 'latin1').toString('base64') }]
+    endpoint.requests.length = 0
+    endpoint.script = (response) => answerWith(response, 200, JSON.stringify({ data }))
+    const environment = { MODELS_IMAGE: 'local:small' }
+    const victim = await processes.start(platform, 'worker', environment)
+    const bot = await platform.createBot(painter)
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await chatUser.createConversation()
+    await chatUser.send(conversationId, 'a lamp')
+    const patience = { timeout: 30_000, interval: 20 }
+    await vi.waitFor(async () => expect(await replies(platform, conversationId)).toHaveLength(1), patience)
+    process.kill(victim.pid, 'SIGKILL')
+    await processes.start(platform, 'worker', environment)
+    await vi.waitFor(async () => expect(await replies(platform, conversationId)).toHaveLength(2), {
+      timeout: 50_000,
+    })
+    const [first, second] = await replies(platform, conversationId)
+    expect(second).toBe(first)
+    expect((await fetch(first!)).headers.get('content-type')).toBe('image/png')
+    expect(endpoint.requests).toHaveLength(1)
+    const { files } = (await platform.ask('GET', '/v1/files', undefined, { 'x-bot-id': bot.id })).body
+    expect(files).toHaveLength(1)
+  },
+)
+
 /** Transcribes what the user names. */
 const listener = `
   export const hooks = {

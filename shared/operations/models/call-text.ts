@@ -30,7 +30,8 @@ function contentOf({ content, toolCalls, toolResultCallId }: ModelMessage): stri
   return [...result, ...texts, ...calls].filter((text) => text !== '').join('\n')
 }
 
-function bounded(text: string): string {
+/** A text for people, without the middle of a long one. */
+export function bounded(text: string): string {
   const leftOut = text.length - beginCharacters - endCharacters
   const whole =
     leftOut <= 0

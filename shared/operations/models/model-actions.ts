@@ -1,3 +1,4 @@
+import { isOfTexts } from '../../llm/media-catalogue.ts'
 import { isLanguageModelAction } from '../../models/model-action.ts'
 import { generateTextInput, type GenerateTextInput, type GenerateTextOutput } from '../../models/language-model.ts'
 import { invalidInput, type ChatAction } from '../../messaging/action-input.ts'
@@ -53,7 +54,7 @@ const listLanguageModels =
   async (context) => ({
     models: (await withOwnModels(context)).models
       .list()
-      .filter(({ id, capabilities }) => id.startsWith(`${alias}:`) && !capabilities.supportsTranscription)
+      .filter((model) => model.id.startsWith(`${alias}:`) && isOfTexts(model))
       .map(({ id, name, description, tags, input, output }) => ({
         id: id.slice(alias.length + 1),
         name,

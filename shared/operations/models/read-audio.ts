@@ -26,7 +26,7 @@ export async function readAudio(
   source: string | FormFile,
   mimeType?: string,
 ): Promise<AudioContent & Disposable> {
-  const share = context.models.audioMemory.open(context.caller.botId)
+  const share = context.models.mediaMemory.open(context.caller.botId)
   try {
     const { bytes, mediaType } = await read(context, source, (size) => {
       if (size > maxAudioBytes) throw tooLarge()

@@ -52,7 +52,7 @@ async function transcribe(
 ): Promise<TranscribeAudioOutput> {
   const { models, caller } = context
   // Before the audio is read, which may take long.
-  const choice = models.chooseTranscribers(model)
+  const choice = models.chooseMedia('transcription', model)
   using audio = await readAudio(context, source, mimeType)
   const call = { botId: caller.botId, audio, wishes, choice, signal: context.callerGone?.() }
   const estimate = models.estimateTranscript(audio, choice)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ConfigError, readConfig } from '#shared/config/config.ts'
 import { secretsOf } from '#shared/config/telemetry-settings.ts'
-import { chooseModels, chooseTranscribers } from '#shared/llm/choose-models.ts'
+import { chooseModels, chooseMediaModels } from '#shared/llm/choose-models.ts'
 
 const least = { DATABASE_URL: 'postgres://localhost/isobot', ISOBOT_SECRET: 's'.repeat(32) }
 const settingsOf = (environment: NodeJS.ProcessEnv) => readConfig({ ...least, ...environment }).models
@@ -9,7 +9,7 @@ const idsOf = (environment: NodeJS.ProcessEnv, ...asked: string[]) =>
   chooseModels(settingsOf(environment), asked).candidates.map(({ id }) => id)
 
 const transcribersOf = (environment: NodeJS.ProcessEnv, ...asked: string[]) =>
-  chooseTranscribers(settingsOf(environment), asked).candidates.map(({ id }) => id)
+  chooseMediaModels(settingsOf(environment), 'transcription', asked).candidates.map(({ id }) => id)
 
 const ollama = {
   MODELS_URL: 'http://127.0.0.1:11434/v1/',

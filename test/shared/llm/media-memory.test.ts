@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { AudioMemory } from '#shared/llm/audio-memory.ts'
+import { MediaMemory } from '#shared/llm/media-memory.ts'
 import { megabyte } from '#shared/units.ts'
 
-const hold = (memory: AudioMemory, botId: string, megabytes: number) => {
+const hold = (memory: MediaMemory, botId: string, megabytes: number) => {
   const share = memory.open(botId)
   share.add(megabytes * megabyte)
   return share
 }
 
 test('one bot cannot take all of the memory for audio, nor all bots more than there is', () => {
-  const memory = new AudioMemory()
+  const memory = new MediaMemory()
   hold(memory, 'one', 60)
   expect(() => hold(memory, 'one', 5)).toThrow('try again in a moment')
   hold(memory, 'two', 60)
@@ -18,7 +18,7 @@ test('one bot cannot take all of the memory for audio, nor all bots more than th
 })
 
 test('a closed share is free again, once', () => {
-  const memory = new AudioMemory()
+  const memory = new MediaMemory()
   const share = hold(memory, 'one', 64)
   share.close()
   share.close()

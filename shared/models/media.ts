@@ -1,0 +1,39 @@
+import { closedObject } from '../schema.ts'
+import { dollars, modelUsage, modelWarning } from './language-model.ts'
+
+/** Days for which the file of an answer is kept. */
+export const maxDays = 90
+export const usualDays = 30
+
+export const expirationOptions = closedObject(
+  {},
+  {
+    expirationDays: {
+      type: 'integer',
+      minimum: 1,
+      maximum: maxDays,
+      description: `Days after which the file is deleted; ${usualDays} unless given.`,
+    },
+  },
+)
+
+/** The metadata of an answer that is a file. */
+export function mediaMetadata<const Required extends object, const Optional extends object = {}>(
+  required: Required,
+  optional?: Optional,
+) {
+  return closedObject(
+    {
+      provider: { type: 'string' },
+      model: { type: 'string', description: 'The model that answered, as `provider:model`.' },
+      ...required,
+      fileId: { type: 'string', description: 'The file of the bot that has the content.' },
+      usage: modelUsage,
+      cost: { ...dollars, description: 'An estimate: the provider’s bill is exact.' },
+      cached: { type: 'boolean' },
+      latency: { type: 'integer', description: 'Milliseconds from the call to the answer.' },
+      fallbackPath: { type: 'array', items: { type: 'string' }, description: 'The models that failed before.' },
+    },
+    { ...optional, warnings: { type: 'array', items: modelWarning } },
+  )
+}

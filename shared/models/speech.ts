@@ -1,0 +1,60 @@
+import { closedObject, type Infer } from '../schema.ts'
+import { modelChoice } from './language-model.ts'
+import { expirationOptions, mediaMetadata } from './media.ts'
+
+const text = { type: 'string' } as const
+
+/** Upper bound of a text that is spoken: that of the providers. */
+export const maxSpokenCharacters = 4096
+
+export const audioFormats = ['mp3', 'opus', 'wav'] as const
+export type AudioFormat = (typeof audioFormats)[number]
+
+export const generateAudioInput = closedObject(
+  { input: { type: 'string', minLength: 1, maxLength: maxSpokenCharacters, description: 'The text that is spoken.' } },
+  {
+    model: {
+      ...modelChoice,
+      description:
+        '`provider:model`, several in order of fallback, or `auto`, the platform’s own choice, unless given.',
+    },
+    voice: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 100,
+      description: 'One of `listVoices`; a usual one unless given.',
+    },
+    format: { enum: audioFormats, description: '`mp3` unless given; models of Google make `wav` only.' },
+    speed: { type: 'number', minimum: 0.25, maximum: 4 },
+    instructions: { type: 'string', maxLength: 4000, description: 'How it is spoken, of models that take it.' },
+    language: { type: 'string', pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$' },
+    options: expirationOptions,
+  },
+)
+
+export type GenerateAudioInput = Infer<typeof generateAudioInput>
+
+export const generateAudioOutput = closedObject({
+  output: closedObject({
+    audioUrl: { type: 'string', description: 'Everybody who has it can listen, until the file expires.' },
+  }),
+  metadata: mediaMetadata({
+    voice: text,
+    format: { enum: audioFormats },
+    characterCount: { type: 'integer' },
+  }),
+})
+
+export type GenerateAudioOutput = Infer<typeof generateAudioOutput>
+
+export const voice = closedObject(
+  {
+    id: text,
+    displayName: text,
+    provider: text,
+    models: { type: 'array', items: text, description: 'As `provider:model`.' },
+  },
+  { description: text },
+)
+
+export type Voice = Infer<typeof voice>
