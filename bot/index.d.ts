@@ -1380,6 +1380,8 @@ export interface GenerateImageOutput {
     /** That of the answer, or else that which was asked for; `auto` where neither is known. */
     size: string
     format: 'png' | 'jpeg' | 'webp'
+    /** `auto` where it is not known. */
+    quality: string
     /** The file of the bot that has the content. */
     fileId: string
     usage: {
@@ -1397,7 +1399,6 @@ export interface GenerateImageOutput {
     latency: number
     /** The models that failed before. */
     fallbackPath: string[]
-    quality?: string
     warnings?: Array<{
       type: 'parameter_ignored' | 'provider_limitation' | 'deprecated_model' | 'fallback_used'
       message: string

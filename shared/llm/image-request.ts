@@ -13,7 +13,7 @@ export interface Picture {
   bytes: Uint8Array
   format: PictureFormat
   size: string
-  quality: string | undefined
+  quality: string
   warnings: ModelWarning[]
   usage: ModelUsage
 }
@@ -36,7 +36,7 @@ export function imageRequest(input: GenerateImageInput, candidate: Candidate): M
       const bytes = typeof image === 'string' ? Buffer.from(image, 'base64') : image
       const format = formatOf(bytes)
       if (format === undefined) throw new MalformedAnswerError('The answer is no picture in PNG, JPEG or WebP')
-      const { size = input.size ?? 'auto', quality = input.quality } = reportOf(result)
+      const { size = input.size ?? 'auto', quality = input.quality ?? 'auto' } = reportOf(result)
       const usage = usageOf({ prompt: input.prompt, size, quality }, candidate, result.usage)
       return { bytes, format, size, quality, warnings: warningsOf(result.warnings), usage }
     },
@@ -105,13 +105,14 @@ function toPixels(size: string): `${number}x${number}` {
 
 /** The one of some shapes that is nearest to a size. */
 function nearest<Shape extends string>(shapes: readonly Shape[], size: string): Shape {
-  const ratioOf = (shape: string) => {
-    const [width, height] = sidesOf(shape)!
-    return Math.log(width / height)
-  }
-  const wanted = ratioOf(size)
-  const distance = (shape: Shape) => Math.abs(ratioOf(shape) - wanted)
+  const wanted = logRatioOf(size)
+  const distance = (shape: Shape) => Math.abs(logRatioOf(shape) - wanted)
   return shapes.reduce((best, shape) => (distance(shape) < distance(best) ? shape : best))
+}
+
+function logRatioOf(shape: string): number {
+  const [width, height] = sidesOf(shape)!
+  return Math.log(width / height)
 }
 
 /** The size and the quality that OpenAI's models report. */

@@ -87,7 +87,7 @@ export class SharedSlots {
     const attempt = last.then(() => this.#rows.take(wanted))
     const ended = attempt
       .catch(() => {})
-      .then(() => {
+      .finally(() => {
         if (this.#attempts.get(botId) === ended) this.#attempts.delete(botId)
       })
     this.#attempts.set(botId, ended)

@@ -18,10 +18,7 @@ export const expirationOptions = closedObject(
 )
 
 /** The metadata of an answer that is a file. */
-export function mediaMetadata<const Required extends object, const Optional extends object = {}>(
-  required: Required,
-  optional?: Optional,
-) {
+export function mediaMetadata<const Required extends object>(required: Required) {
   return closedObject(
     {
       provider: { type: 'string' },
@@ -34,6 +31,6 @@ export function mediaMetadata<const Required extends object, const Optional exte
       latency: { type: 'integer', description: 'Milliseconds from the call to the answer.' },
       fallbackPath: { type: 'array', items: { type: 'string' }, description: 'The models that failed before.' },
     },
-    { ...optional, warnings: { type: 'array', items: modelWarning } },
+    { warnings: { type: 'array', items: modelWarning } },
   )
 }

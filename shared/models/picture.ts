@@ -30,16 +30,14 @@ export const generateImageOutput = closedObject({
   output: closedObject({
     imageUrl: { type: 'string', description: 'Everybody who has it sees the picture, until the file expires.' },
   }),
-  metadata: mediaMetadata(
-    {
-      size: {
-        type: 'string',
-        description: 'That of the answer, or else that which was asked for; `auto` where neither is known.',
-      },
-      format: { enum: pictureFormats },
+  metadata: mediaMetadata({
+    size: {
+      type: 'string',
+      description: 'That of the answer, or else that which was asked for; `auto` where neither is known.',
     },
-    { quality: { type: 'string' } },
-  ),
+    format: { enum: pictureFormats },
+    quality: { type: 'string', description: '`auto` where it is not known.' },
+  }),
 })
 
 export type GenerateImageOutput = Infer<typeof generateImageOutput>

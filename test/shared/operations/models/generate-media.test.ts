@@ -46,6 +46,13 @@ const png = Buffer.from('\x89PNG\r\n\x1a\n a picture', 'latin1')
 const audio = Buffer.from('ID3 audio')
 const draw = (response: Parameters<typeof answerWith>[0], more: object = {}) =>
   answerWith(response, 200, JSON.stringify({ created: 1, data: [{ b64_json: png.toString('base64') }], ...more }))
+/** An answer of Google with one medium. */
+const inline = (mimeType: string, data: Buffer) => ({
+  candidates: [
+    { content: { parts: [{ inlineData: { mimeType, data: data.toString('base64') } }] }, finishReason: 'STOP' },
+  ],
+  usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1290, totalTokenCount: 1295 },
+})
 const imagePath = '/v2/cognitive/generate-image'
 const audioPath = '/v2/cognitive/generate-audio'
 const paint = (input: object) => bot.entryPoints.overHttp('POST', imagePath, { prompt: 'a lamp', ...input })
@@ -62,6 +69,7 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
         model: 'local:small',
         size: '1024x1024',
         format: 'png',
+        quality: 'auto',
         fileId: expect.stringMatching(/^file_/),
         usage: { inputTokens: 2, inputCost: 0, outputTokens: 4160, outputCost: 0 },
         cost: 0,
@@ -138,12 +146,6 @@ test('speech costs by its characters, and a model that is not known as the deare
 })
 
 test('models of Google make pictures and speech', async () => {
-  const inline = (mimeType: string, data: Buffer) => ({
-    candidates: [
-      { content: { parts: [{ inlineData: { mimeType, data: data.toString('base64') } }] }, finishReason: 'STOP' },
-    ],
-    usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1290, totalTokenCount: 1295 },
-  })
   google.script = (response) => answerWith(response, 200, JSON.stringify(inline('image/png', png)))
   const picture = (await paint({ model: 'google-ai:gemini-2.5-flash-image', size: '1920x1080' })).body.metadata
   expect(picture).toMatchObject({ format: 'png', usage: { inputTokens: 5, outputTokens: 1290 }, cost: 0.039 })
