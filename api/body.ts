@@ -63,8 +63,8 @@ export async function readBody(
     }
     const parts: Buffer[] = []
     await collect(decoded, { limit, hold, keep: (part) => parts.push(part) })
+    if (form) return await parseForm(parts, request.headers['content-type'] ?? '', form)
     const bytes = Buffer.concat(parts)
-    if (form) return parseForm(bytes, request.headers['content-type'] ?? '', form)
     if (parseLarge && bytes.length > megabyte) return await parseLarge(bytes, decoder.encoding)
     return parseBody(decoder.decode(bytes))
   } catch (error) {

@@ -1,97 +1,80 @@
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { setImmediate } from 'node:timers/promises'
+import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import { ApiError } from '#shared/errors.ts'
 import { FormFile, type FormBody } from '#shared/rpc/form-file.ts'
 
 /** Upper bounds of a form: its parts, and the bytes of the head and of the text of each. */
-const maxParts = 32
-const maxHeadBytes = 4096
-const maxTextBytes = 256 * 1024
-
-const lineBreak = '\r\n'
+const limits = { parts: 32, headerPairs: 16, headerSize: 4096, fieldSize: 256 * 1024 }
 
 /**
- * Reads a form (RFC 7578). Node's own parser bounds neither the parts nor their heads, and copies a file several times; the file of
- * this one is a part of the body. A field `name[]` is a list.
+ * Reads a form (RFC 7578). A field `name[]` is a list. Parts without a name are ignored.
  *
+ * @param chunks of the body
  * @param type the `content-type` of the body
  * @throws ApiError `InvalidPayload`, `UnsupportedMediaType`
  */
-export function parseForm(bytes: Buffer, type: string, { fileField }: FormBody): Record<string, unknown> {
+export async function parseForm(
+  chunks: readonly Buffer[],
+  type: string,
+  { fileField }: FormBody,
+): Promise<Record<string, unknown>> {
+  const reader = openReader(type, fileField)
   const fields = new Map<string, unknown>()
-  for (const part of partsOf(bytes, boundaryOf(type))) {
-    const { name, fileName, mediaType, content } = readPart(part)
+  const files: Promise<void>[] = []
+  let problem: string | undefined
+  const refuse = (message: string) => void (problem ??= message)
+
+  const add = (name: string | undefined, value: string | FormFile) => {
+    if (name === undefined) return
     if (name.endsWith('[]')) {
-      const list = (fields.get(name.slice(0, -2)) as string[] | undefined) ?? []
-      fields.set(name.slice(0, -2), [...list, textOf(name, content)])
-      continue
-    }
-    if (fields.has(name)) throw invalid(`The form has the field '${name}' twice`)
-    const isFile = name === fileField && fileName !== undefined
-    fields.set(name, isFile ? new FormFile(fileName, mediaType, content) : textOf(name, content))
+      const list = (fields.get(name.slice(0, -2)) as unknown[] | undefined) ?? []
+      fields.set(name.slice(0, -2), [...list, value])
+    } else if (fields.has(name)) refuse(`The form has the field '${name}' twice`)
+    else fields.set(name, value)
   }
+  reader.on('field', (name, text, _nameIsCut, isCut) => {
+    if (isCut) refuse(`The field '${name}' has more than ${limits.fieldSize / 1024} KB, or no file name`)
+    add(name, text)
+  })
+  reader.on('file', (name, content, fileName, _encoding, mediaType) => {
+    const read = buffer(content).then((bytes) => add(name, new FormFile(fileName, mediaType, bytes)))
+    // Where the form breaks off, the reader fails as well.
+    read.catch(() => {})
+    files.push(read)
+  })
+  reader.on('partsLimit', () => refuse(`The form has more than ${limits.parts} fields, the maximum`))
+
+  /** Between chunks the event loop is free, and after a problem no more is read: 25 MB of parts take seconds. */
+  async function* unhurried() {
+    for (const chunk of chunks) {
+      yield chunk
+      await setImmediate()
+      if (problem !== undefined) throw new ApiError('InvalidPayload', problem)
+    }
+  }
+
+  try {
+    await pipeline(Readable.from(unhurried()), reader)
+    await Promise.all(files)
+  } catch (cause) {
+    if (cause instanceof ApiError) throw cause
+    throw new ApiError('InvalidPayload', 'The form has no final boundary, or a part without a valid head', { cause })
+  }
+  if (problem !== undefined) throw new ApiError('InvalidPayload', problem)
   return Object.fromEntries(fields)
 }
 
-function boundaryOf(type: string): string {
-  const [, quoted, plain] =
-    /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(type) ?? []
-  const boundary = quoted ?? plain
-  if (boundary !== undefined) return boundary
-  throw new ApiError('UnsupportedMediaType', 'Send a form: multipart/form-data with a boundary')
-}
-
-function* partsOf(bytes: Buffer, boundary: string): Generator<Buffer> {
-  const first = `--${boundary}`
-  const delimiter = `${lineBreak}${first}`
-  // The first delimiter may lack the line break before it.
-  let end = bytes.subarray(0, first.length).equals(Buffer.from(first))
-    ? first.length
-    : afterDelimiter(bytes, delimiter, 0)
-  for (let count = 0; ; count++) {
-    if (bytes.subarray(end, end + 2).equals(Buffer.from('--'))) return
-    if (count === maxParts) throw invalid(`The form has more than ${maxParts} fields, the maximum`)
-    const begin = end
-    end = afterDelimiter(bytes, delimiter, begin)
-    yield bytes.subarray(begin, end - delimiter.length)
+function openReader(type: string, fileField: string): BusboyInstance {
+  const isFile = (name?: string, _type?: string, fileName?: string) => name === fileField && fileName !== undefined
+  if (/^multipart\/form-data\b/i.test(type)) {
+    try {
+      return new Busboy({ headers: { 'content-type': type }, limits, isPartAFile: isFile })
+    } catch {
+      // It has no boundary.
+    }
   }
-}
-
-function afterDelimiter(bytes: Buffer, delimiter: string, from: number): number {
-  const at = bytes.indexOf(delimiter, from)
-  if (at === -1) throw invalid('The form has no final boundary')
-  return at + delimiter.length
-}
-
-interface Part {
-  name: string
-  fileName: string | undefined
-  mediaType: string
-  content: Buffer
-}
-
-function readPart(part: Buffer): Part {
-  const emptyLine = `${lineBreak}${lineBreak}`
-  const end = part.subarray(0, maxHeadBytes).indexOf(emptyLine)
-  if (end === -1) throw invalid('A field of the form has no head, or one that is too long')
-  const head = part.subarray(0, end).toString()
-  const [, disposition = ''] = /^content-disposition:[ \t]*form-data[ \t]*;(.*)$/im.exec(head) ?? []
-  const name = parameterOf(disposition, 'name')
-  if (name === undefined || name === '') throw invalid('A field of the form has no name')
-  const [, mediaType = ''] = /^content-type:[ \t]*([^\s;]*)/im.exec(head) ?? []
-  const content = part.subarray(end + emptyLine.length)
-  return { name, fileName: parameterOf(disposition, 'filename'), mediaType, content }
-}
-
-function parameterOf(disposition: string, name: string): string | undefined {
-  const found = new RegExp(`(?:^|;)[ \\t]*${name}=(?:"([^"]*)"|([^\\s;"]*))`, 'i').exec(disposition)
-  const value = found?.[1] ?? found?.[2]
-  return value?.replace(/%0D|%0A|%22/gi, decodeURIComponent)
-}
-
-function textOf(name: string, content: Buffer): string {
-  if (content.length <= maxTextBytes) return content.toString()
-  throw invalid(`The field '${name}' of the form has more than ${maxTextBytes / 1024} KB, or no file name`)
-}
-
-function invalid(message: string): ApiError {
-  return new ApiError('InvalidPayload', message)
+  throw new ApiError('UnsupportedMediaType', 'Send a form: multipart/form-data with a boundary')
 }
