@@ -57,7 +57,8 @@ export async function searchConversations(
     const found = new Map<string, Head>()
     let position = after
     const read = ofMessages(search) ? readMessages : readConversations
-    let step = ofMessages(search) ? firstStep : limit + 1
+    // Some conversations have no messages.
+    let step = ofMessages(search) ? firstStep : 2 * limit
     for (let total = 0; total < maxRead && Date.now() < begin + pageMilliseconds;) {
       const started = Date.now()
       const { heads, last, looked } = await readStep(transaction, { botId, search, step, position, read })
@@ -73,7 +74,8 @@ export async function searchConversations(
     }
     return listed(transaction, botId, found, position)
   }
-  return withinTime(db, work, remedy)
+  const isFiltered = Object.values(search).some((filter) => filter !== undefined)
+  return isFiltered ? withinTime(db, work, remedy) : work(db)
 }
 
 /** A found conversation, with its position in the order that was read. */
