@@ -117,8 +117,8 @@ function readCall({ method, path, query, body }: HostCall) {
 }
 
 /** Refuses input that does not fit the operation's schema, as the platform does. */
-function assertFits({ input: schema, takesBody }: { input: object; takesBody: boolean }, input: JsonObject): void {
-  const fits = compile(schema, takesBody ? 'body' : 'query')
+function assertFits({ input: schema, takesBody, form }: Operation, input: JsonObject): void {
+  const fits = compile(schema, takesBody && !form ? 'body' : 'query')
   if (!fits(structuredClone(input))) throw new ApiError('InvalidPayload', describeErrors(fits))
 }
 

@@ -4,7 +4,7 @@ import type { GenerateImageInput, PictureFormat } from '../models/picture.ts'
 import type { Candidate } from './choose-models.ts'
 import { tokensOfText } from './estimate.ts'
 import { countOf, warningsOf } from './from-result.ts'
-import { picturePriceOf, qualities, type Quality } from './media-catalogue.ts'
+import { picturePriceOf, pictureSizes, qualities, type Quality } from './media-catalogue.ts'
 import { MalformedAnswerError } from './model-failure.ts'
 import { orAborted, type ModelRequest } from './provider-calls.ts'
 
@@ -80,8 +80,7 @@ function sidesOf(size: string): [width: number, height: number] | undefined {
 
 type CallOptions = Omit<ImageModelV4CallOptions, 'abortSignal'>
 
-/** The sizes of OpenAI's models, and the ratios of Google's. */
-const sizes = ['1024x1024', '1536x1024', '1024x1536'] as const
+/** The ratios of Google's models. */
 const ratios = ['1:1', '3:2', '2:3', '4:3', '3:4', '5:4', '4:5', '16:9', '9:16', '21:9'] as const
 
 function optionsOf({ prompt, size, quality, format }: GenerateImageInput, { provider }: Candidate): CallOptions {
@@ -100,7 +99,7 @@ function optionsOf({ prompt, size, quality, format }: GenerateImageInput, { prov
 }
 
 function toPixels(size: string): `${number}x${number}` {
-  return size.includes('x') ? (size as `${number}x${number}`) : nearest(sizes, size)
+  return size.includes('x') ? (size as `${number}x${number}`) : nearest(pictureSizes, size)
 }
 
 /** The one of some shapes that is nearest to a size. */

@@ -15,6 +15,9 @@ interface PicturePrice {
   high: number
 }
 
+/** The sizes of OpenAI's models. */
+export const pictureSizes = ['1024x1024', '1536x1024', '1024x1536'] as const
+
 const picture = (low: number, medium: number, high: number): PicturePrice => ({ low, medium, high })
 
 /**

@@ -43,6 +43,16 @@ const segment = closedObject({
   no_speech_prob: number,
 })
 
+/** The fields of a segment that are not known. */
+export const unknownSegmentFields = {
+  seek: 0,
+  tokens: [],
+  temperature: 0,
+  avg_logprob: 0,
+  compression_ratio: 0,
+  no_speech_prob: 0,
+}
+
 /** A text with `response_format: 'text'`. */
 export const openAiTranscription = {
   oneOf: [

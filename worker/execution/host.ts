@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { HostCall, HostFetch, HostReply, HostStream, Json } from '#sandbox/protocol/contract.ts'
 import { outcomesPath, type CardOutcomes } from '#sandbox/protocol/flow-contract.ts'
-import { isLanguageModelAction } from '#shared/models/model-action.ts'
+import { isModelAction } from '#shared/models/model-action.ts'
 import { ApiError, isUnstorable } from '#shared/errors.ts'
 import { insertCardOutcomes } from '#shared/store/journal.ts'
 import { dispatch, type FormattedLines, type Reply, type Request } from '#shared/dispatch.ts'
@@ -211,7 +211,7 @@ function journalName({ name, isRecordedByInput, input }: Operation, body: Json |
   if (!isRecord(body)) return name
   if (isRecordedByInput) return `${name}#${hashOf(declaredFields(input, body))}`
   const type = name === 'callAction' && typeof body['type'] === 'string' ? body['type'] : ''
-  if (isLanguageModelAction(type)) return `${name}#${hashOf(declaredFields(input, body))}`
+  if (isModelAction(type)) return `${name}#${hashOf(declaredFields(input, body))}`
   return type === 'chat:publishMessageStream' ? 'publishMessageStream' : name
 }
 

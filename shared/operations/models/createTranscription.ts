@@ -4,6 +4,7 @@ import type { TranscribeAudioOutput } from '../../models/audio-transcript.ts'
 import {
   openAiTranscription,
   openAiTranscriptionInput,
+  unknownSegmentFields,
   type OpenAiTranscription,
   type OpenAiTranscriptionInput,
 } from '../../models/openai-transcription.ts'
@@ -48,15 +49,6 @@ export const createTranscription = operation({
   },
 })
 
-const unknownFields = {
-  seek: 0,
-  tokens: [],
-  temperature: 0,
-  avg_logprob: 0,
-  compression_ratio: 0,
-  no_speech_prob: 0,
-}
-
 function toAnswer(
   { output: text, language = 'unknown', segments = [], metadata }: TranscribeAudioOutput,
   format: OpenAiTranscriptionInput['response_format'] = 'json',
@@ -69,7 +61,7 @@ function toAnswer(
     language,
     duration: metadata.durationSeconds,
     text,
-    segments: segments.map((segment, id) => ({ id, ...segment, ...unknownFields })),
+    segments: segments.map((segment, id) => ({ id, ...segment, ...unknownSegmentFields })),
     usage,
   }
 }

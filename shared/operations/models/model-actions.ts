@@ -1,5 +1,5 @@
 import { isOfTexts } from '../../llm/media-catalogue.ts'
-import { isLanguageModelAction } from '../../models/model-action.ts'
+import { isModelAction, mediaActionNames } from '../../models/model-action.ts'
 import { generateTextInput, type GenerateTextInput, type GenerateTextOutput } from '../../models/language-model.ts'
 import { invalidInput, type ChatAction } from '../../messaging/action-input.ts'
 import { splitActionType } from '../../messaging/call-action.ts'
@@ -8,6 +8,7 @@ import type { BotContext } from '../../rpc/caller.ts'
 import { compile } from '../../schema.ts'
 import { listInstallations } from '../../store/installations.ts'
 import { askRecorded } from './ask-recorded.ts'
+import { mediaActions } from './media-actions.ts'
 import { withOwnModels } from './own-models.ts'
 
 /** Names of the published integrations of models, which older clients call in place of the gateway. */
@@ -24,17 +25,19 @@ const publishedNames = new Set([
 ])
 
 /**
- * Finds an action of the interface of language models, which the gateway serves: that of a provider or of a published
+ * Finds an action of an interface of models, which the gateway serves: that of a provider or of a published
  * integration, unless the bot has an installation of that alias.
  *
- * @param type `alias:generateContent` or `alias:listLanguageModels`
+ * @param type with an alias, for instance `alias:generateContent`
  */
 export async function findModelAction(context: BotContext, type: string): Promise<ChatAction | undefined> {
-  if (!isLanguageModelAction(type)) return undefined
+  if (!isModelAction(type)) return undefined
   const { alias = '', name } = splitActionType(type)
   const { db, models, caller } = context
   if (!publishedNames.has(alias) && !models.providers.includes(alias)) return undefined
   if ((await listInstallations(db, caller.botId)).some((installation) => installation.alias === alias)) return undefined
+  const media = mediaActionNames.find((each) => each === name)
+  if (media) return mediaActions[media](type, alias)
   return name === 'generateContent' ? generateContent(type, alias) : listLanguageModels(alias)
 }
 

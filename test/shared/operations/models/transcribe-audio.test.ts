@@ -181,6 +181,24 @@ test('a failure of the provider is named, without its key', async () => {
   expect(JSON.stringify(body)).not.toMatch(/Incorrect|0123456789|key-of-the-endpoint/)
 })
 
+test('the action of the public interface transcribes too, with all text in segments, and lists the models', async () => {
+  const ask = (type: string, input: object) => bot.entryPoints.fromSandbox('POST', '/v1/chat/actions', { type, input })
+  const input = { fileUrl: url, model: { id: 'small' }, language: 'en', temperature: 0 }
+  const { status, body } = await ask('local:transcribeAudio', input)
+  expect({ status, output: body.output }).toMatchObject({
+    status: 200,
+    output: { model: 'small', duration: 90, segments: [{ id: 0, start: 0, end: 90, text: 'Hello there.' }], cost: 0 },
+  })
+  expect(endpoint.requests[0]!.body).toMatchObject({
+    language: 'en',
+    temperature: '0',
+    response_format: 'verbose_json',
+  })
+  expect((await ask('openai:transcribeAudio', { fileUrl: 7 })).body.message).toContain('openai:transcribeAudio')
+  const { models } = (await ask('openai:listSpeechToTextModels', {})).body.output
+  expect(models).toContainEqual({ id: 'whisper-1', name: 'whisper-1', costPerMinute: 0.006 })
+})
+
 test('lists the models that transcribe, apart from those of texts', async () => {
   const { models } = (await bot.entryPoints.overHttp('GET', '/v2/cognitive/models')).body
   const whisper = models.find(({ id }: { id: string }) => id === 'openai:whisper-1')
