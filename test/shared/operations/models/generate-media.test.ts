@@ -56,6 +56,8 @@ const inline = (mimeType: string, data: Buffer) => ({
 const imagePath = '/v2/cognitive/generate-image'
 const audioPath = '/v2/cognitive/generate-audio'
 const paint = (input: object) => bot.entryPoints.overHttp('POST', imagePath, { prompt: 'a lamp', ...input })
+const callAction = (type: string, input: object) =>
+  bot.entryPoints.overHttp('POST', '/v1/chat/actions', { type, input })
 const speak = (input: object) => bot.entryPoints.overHttp('POST', audioPath, { input: 'Hello', ...input })
 
 describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
@@ -231,17 +233,16 @@ test('a picture that code has made for a user is deleted with the user, and is a
 })
 
 test('the action of the public interface makes a picture too, and lists the models', async () => {
-  const ask = (type: string, input: object) => bot.entryPoints.overHttp('POST', '/v1/chat/actions', { type, input })
   openai.script = (response) => draw(response, { quality: 'medium', size: '1024x1024' })
   const input = { prompt: 'a lamp', model: { id: 'gpt-image-1' }, expiration: 30, params: { quality: 'medium' } }
-  const { status, body } = await ask('openai:generateImage', input)
+  const { status, body } = await callAction('openai:generateImage', input)
   expect({ status, output: body.output }).toEqual({
     status: 200,
     output: { model: 'gpt-image-1', imageUrl: expect.any(String), cost: 0.042, botpress: { cost: 0.042 } },
   })
   expect((await fetch(body.output.imageUrl)).headers.get('content-type')).toBe('image/png')
-  expect((await ask('openai:generateImage', { prompt: 7 })).body).toMatchObject({ type: 'InvalidPayload' })
-  const { models } = (await ask('google-ai:listImageModels', {})).body.output
+  expect((await callAction('openai:generateImage', { prompt: 7 })).body).toMatchObject({ type: 'InvalidPayload' })
+  const { models } = (await callAction('google-ai:listImageModels', {})).body.output
   expect(models).toMatchObject([{ id: 'gemini-2.5-flash-image', costPerImage: 0.039, defaultSize: '1024x1024' }])
 })
 

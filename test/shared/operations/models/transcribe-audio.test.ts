@@ -47,6 +47,8 @@ afterAll(() => parts.disposeAsync())
 const path = '/v2/cognitive/transcribe-audio'
 const audio = Buffer.from([0x49, 0x44, 0x33, 0, 0xff, 0xfb, 0x90, 0])
 const url = `data:audio/mpeg;base64,${audio.toString('base64')}`
+const callAction = (type: string, input: object) =>
+  bot.entryPoints.fromSandbox('POST', '/v1/chat/actions', { type, input })
 const transcribe = (input: object) => bot.entryPoints.overHttp('POST', path, input)
 
 describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
@@ -182,9 +184,8 @@ test('a failure of the provider is named, without its key', async () => {
 })
 
 test('the action of the public interface transcribes too, with all text in segments, and lists the models', async () => {
-  const ask = (type: string, input: object) => bot.entryPoints.fromSandbox('POST', '/v1/chat/actions', { type, input })
   const input = { fileUrl: url, model: { id: 'small' }, language: 'en', temperature: 0 }
-  const { status, body } = await ask('local:transcribeAudio', input)
+  const { status, body } = await callAction('local:transcribeAudio', input)
   expect({ status, output: body.output }).toMatchObject({
     status: 200,
     output: { model: 'small', duration: 90, segments: [{ id: 0, start: 0, end: 90, text: 'Hello there.' }], cost: 0 },
@@ -194,8 +195,8 @@ test('the action of the public interface transcribes too, with all text in segme
     temperature: '0',
     response_format: 'verbose_json',
   })
-  expect((await ask('openai:transcribeAudio', { fileUrl: 7 })).body.message).toContain('openai:transcribeAudio')
-  const { models } = (await ask('openai:listSpeechToTextModels', {})).body.output
+  expect((await callAction('openai:transcribeAudio', { fileUrl: 7 })).body.message).toContain('openai:transcribeAudio')
+  const { models } = (await callAction('openai:listSpeechToTextModels', {})).body.output
   expect(models).toContainEqual({ id: 'whisper-1', name: 'whisper-1', costPerMinute: 0.006 })
 })
 
