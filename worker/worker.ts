@@ -158,7 +158,7 @@ async function work(worker: WorkerContext, job: AnyJob): Promise<void> {
     case 'recompute-rows':
       return recomputeRows(worker, job.data)
     case 'inspection':
-      return inspectCode(worker, job.data)
+      return inspectCode(worker, job.data, job.attemptsMade)
     case 'script':
       return runScript(worker, job.data)
   }

@@ -1,6 +1,13 @@
 const intervalMilliseconds = 1000
 const maxUnanswered = 4
 /**
+ * Upper bound for a process that has not been given a processor meanwhile. Sandbox processes have a low priority: beside ten
+ * busy threads on two cores, loading a bundle of some megabytes kept the main thread from answering for 10 s and more.
+ */
+const maxUnansweredStarved = 30
+/** Share of the time without an answer, for which the thread must have waited for a processor, to count as starved. */
+const starvedShare = 0.5
+/**
  * Factor on `softBytes` up to which a process counts as within its memory, because its idle isolates take time to go.
  */
 const memoryTolerance = 1.15
@@ -8,6 +15,8 @@ const memoryTolerance = 1.15
 export interface HeartbeatOptions {
   /** Intended resident memory of the process, in bytes. */
   softBytes: number
+  /** Milliseconds for which the process has waited for a processor so far; undefined where that is unknown. */
+  processorWait(): number | undefined
   /** Sends a ping to the process. */
   ask(): void
   /** Called when too many pings are unanswered. */
@@ -19,6 +28,8 @@ export class Heartbeat {
   readonly #options: HeartbeatOptions
   #timer: NodeJS.Timeout | undefined
   #unanswered = 0
+  /** The process's wait for a processor when the first unanswered ping was sent. */
+  #waitedBefore: number | undefined
   /** Start of the current period above its memory; undefined when the process is within it. */
   #overweightAt: number | undefined
 
@@ -54,8 +65,16 @@ export class Heartbeat {
   }
 
   #beat(): void {
-    if (this.#unanswered >= maxUnanswered) return this.#options.missed()
+    if (this.#unanswered >= maxUnanswered && !this.#isStarved()) return this.#options.missed()
+    if (this.#unanswered === 0) this.#waitedBefore = this.#options.processorWait()
     this.#unanswered += 1
-    this.#options.ask()
+    if (this.#unanswered <= maxUnanswered) this.#options.ask()
+  }
+
+  #isStarved(): boolean {
+    const waited = this.#options.processorWait()
+    if (waited === undefined || this.#waitedBefore === undefined) return false
+    const isStarved = waited - this.#waitedBefore >= this.#unanswered * intervalMilliseconds * starvedShare
+    return isStarved && this.#unanswered < maxUnansweredStarved
   }
 }

@@ -56,7 +56,8 @@ export async function inspectCode(
       poll: () => findInspectionOutcome(db, id),
       timeoutMilliseconds: inspectionTimeoutMilliseconds,
       timeoutMessage:
-        'No worker inspected the code within 30 s, and nothing was changed: make sure that a worker runs, then try again',
+        'No worker completed the inspection of the code within 30 s, and nothing was changed: make sure that a worker runs ' +
+        'and that its machine is not overloaded, then try again',
     })
     if (outcome.status === 'refused') {
       const { type, message, metadata } = outcome

@@ -72,8 +72,8 @@ const apart: ReadonlySet<WakeName> = new Set([
   'inbox-webhook',
 ])
 
-/** A job as its task receives it. */
-export type AnyJob = { [Name in JobName]: { name: Name; data: Jobs[Name] } }[JobName]
+/** A job as its task receives it; `attemptsMade` counts the attempts before this one. */
+export type AnyJob = { [Name in JobName]: { name: Name; data: Jobs[Name]; attemptsMade: number } }[JobName]
 
 /** Jobs by state: waiting for a worker, in flight, delayed, failed finally. */
 export type QueueCounts = Record<'waiting' | 'active' | 'delayed' | 'failed', number>

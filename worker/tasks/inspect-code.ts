@@ -37,14 +37,19 @@ type Upload = NonNullable<Awaited<ReturnType<typeof findInspection>>>
 type Refused = Extract<InspectionOutcome, { status: 'refused' }>
 type Result = { outcome: InspectionOutcome; code?: AcceptedCode }
 
+/** Sandbox processes that may end while they evaluate an upload; another upload in one of them may be the cause. */
+const maxInterruptions = 2
+
 /**
  * Compiles uploaded code, evaluates it once, and publishes its declaration to the waiting request.
  *
+ * @param interruptions how many attempts were interrupted before this one
  * @throws InterruptedError when the inspection was interrupted: the job is requeued at once
  */
 export async function inspectCode(
   worker: WorkerContext,
   { inspectionId, workspaceId }: { inspectionId: string; workspaceId: string },
+  interruptions: number,
 ): Promise<void> {
   const { db, sandbox } = worker
   const { compiler } = sandbox
@@ -58,10 +63,10 @@ export async function inspectCode(
     .catch(interrupted)
   // The inspection was deleted, because the request has timed out.
   if (upload === undefined) return
-  const { outcome, code } =
-    (upload.stored && (await inspectStored(worker, upload, upload.stored))) ??
-    (bundle && (await inspectBundle(worker, upload, bundle))) ??
-    (await compileAndInspect(worker, upload))
+  const { outcome, code } = await inspectUpload(worker, upload, bundle).catch((error: unknown): Result => {
+    if (!(error instanceof EvaluationInterrupted) || interruptions + 1 < maxInterruptions) throw error
+    return { outcome: endedProcesses(error.reason) }
+  })
   try {
     await setInspectionOutcome(db, inspectionId, outcome, code)
   } catch (error) {
@@ -69,6 +74,32 @@ export async function inspectCode(
     await setInspectionOutcome(db, inspectionId, refusal(ApiError.from(error).message, undefined))
   }
   await publishOutcome(worker, inspectionId)
+}
+
+async function inspectUpload(worker: WorkerContext, upload: Upload, bundle: ReadBundle | undefined): Promise<Result> {
+  return (
+    (upload.stored && (await inspectStored(worker, upload, upload.stored))) ??
+    (bundle && (await inspectBundle(worker, upload, bundle))) ??
+    (await compileAndInspect(worker, upload))
+  )
+}
+
+/** The sandbox process ended while it evaluated an upload. */
+class EvaluationInterrupted extends InterruptedError {
+  readonly reason: string
+
+  constructor(reason: string) {
+    super(`The inspection was interrupted: ${reason}`)
+    this.reason = reason
+  }
+}
+
+/** The refusal of code whose evaluation ends one sandbox process after another, so that no request waits for a timeout. */
+function endedProcesses(reason: string): Refused {
+  const message =
+    `The evaluation of the code was interrupted ${maxInterruptions} times, and nothing was changed: ${reason}. Make the ` +
+    'module do less when it loads, or raise limits.memoryMegabytes, then try again'
+  return { status: 'refused', type: 'LimitExceeded', message, metadata: { limit: 'memoryMegabytes' } }
 }
 
 /** Whether an upload has the words of a bundle of the public SDK. */
@@ -180,7 +211,7 @@ async function evaluate(
   )
   if (inspection.status === 'accepted') return inspection
   if (inspection.status === 'refused') return { ...inspection, error: withoutSecrets(inspection.error, environment) }
-  throw new InterruptedError(`The inspection was interrupted: ${inspection.reason}`)
+  throw new EvaluationInterrupted(inspection.reason)
 }
 
 /** Code may throw what it reads. */
