@@ -13,6 +13,7 @@ import {
   type NewJournalEntry,
 } from '../store/journal.ts'
 import type { Database } from '../store/database.ts'
+import { inStoredOrder } from './stored-order.ts'
 
 /**
  * A reply is sent once. A run that dies half-way runs again and repeats its writing calls in the same order; calls that
@@ -219,7 +220,7 @@ async function recordKept<Result>(
     return other.result as Result
   }
   unrecorded.delete(entry.id)
-  return result
+  return inStoredOrder(result)
 }
 
 /** Attempts to record the result of a stream, for the run cannot make its call again. */
@@ -330,7 +331,7 @@ function openEntry({ db, log, caller }: BotContext, input: unknown) {
       const recorded = attempt > 1 ? await recall() : undefined
       if (recorded) return recorded.result as Result
       try {
-        return await perform()
+        return inStoredOrder(await perform())
       } catch (error) {
         const other = postgresCode(error) === uniqueViolation ? await recall() : undefined
         if (!other) throw error
