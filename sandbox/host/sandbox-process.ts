@@ -6,7 +6,7 @@ import { Heartbeat } from './heartbeat.ts'
 import { bundleModules, type ModulePrograms } from './module-programs.ts'
 import { failureOutside, type RunHandle } from './run-handle.ts'
 import { ProcessHandles, type ExitAttribution } from './process-handles.ts'
-import { scriptsFor, type ScriptName } from '../modules/table.ts'
+import { programScriptsFor, scriptsFor, type ScriptName } from '../modules/table.ts'
 import type { ToProcess } from '../protocol/protocol.ts'
 import { FloodGuard } from './flood-guard.ts'
 import type { FrameProcess } from './frame-process.ts'
@@ -14,6 +14,7 @@ import { RunStarts } from './run-starts.ts'
 import { startProcess, type StartOptions } from './start-process.ts'
 import { CrashAttribution } from './crash-attribution.ts'
 import type { IsolatedProcess } from '../isolation/isolated-process.ts'
+import { processorWaitOf } from '../isolation/processor-wait.ts'
 
 export interface ProcessOptions extends StartOptions {
   /**
@@ -91,6 +92,7 @@ export class SandboxProcess {
     this.#frames = this.#frameProcess()
     this.#heartbeat = new Heartbeat({
       softBytes: options.memory.softBytes,
+      processorWait: () => (this.pid === undefined ? undefined : processorWaitOf(this.pid)),
       ask: () => {
         this.#flood.reset()
         this.#channel.send({ type: 'ping' })
@@ -275,7 +277,7 @@ export class SandboxProcess {
 
   async #sendCode(run: RunHandle): Promise<void> {
     const { id, kind = 'native', code, environment = {} } = run.bundle
-    const modules = kind === 'sdk' ? scriptsFor(code) : []
+    const modules = kind === 'sdk' ? scriptsFor(code) : programScriptsFor(code)
     try {
       if (!modules.every((name) => this.#modules.has(name))) this.#sendModules(modules, await bundleModules())
     } catch (error) {

@@ -15,6 +15,7 @@ export type ModuleKind = 'real' | 'partial' | 'shape'
 export const scriptNames = [
   'tag',
   'tokenizer',
+  'quickjs',
   'common',
   'shapes',
   'util',
@@ -160,14 +161,25 @@ const calls = new RegExp(`\\(\\s*["'\`](?:node:)?(${nodeModuleNames.join('|')})[
 /** The name of the imports of a tokenizer in WebAssembly, in whose place the script `tokenizer` is. */
 const tokenizerImports = './tiktoken_bg.js'
 
-/** The scripts that a bundle needs, in the order of loading. */
+/** A name of the interface of QuickJS in WebAssembly, a property that no bundler renames; the script `quickjs` has the engine. */
+const quickJsName = '_QTS_NewRuntime'
+
+/** The scripts in place of programs in WebAssembly that a bundle of any kind needs. */
+export function programScriptsFor(code: string): ScriptName[] {
+  return [
+    ...(code.includes(tokenizerImports) ? (['tokenizer'] as const) : []),
+    ...(code.includes(quickJsName) ? (['quickjs'] as const) : []),
+  ]
+}
+
+/** The scripts that a bundle of the public SDK needs, in the order of loading. */
 export function scriptsFor(code: string): ScriptName[] {
   const found = new Set<ScriptName>()
   for (const { 1: name, index } of code.matchAll(calls)) {
     if (!isMethod(code, index)) found.add(nodeModules[name as NodeModuleName].script)
   }
   if (found.has('http') && !canUseFetch(code)) found.add('tag')
-  if (code.includes(tokenizerImports)) found.add('tokenizer')
+  for (const script of programScriptsFor(code)) found.add(script)
   for (const script of found) for (const needed of needs[script] ?? []) found.add(needed)
   if (found.has('crypto') && usesKeys.test(code)) {
     found.delete('crypto')

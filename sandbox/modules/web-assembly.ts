@@ -1,28 +1,14 @@
 /**
- * A stand-in for `WebAssembly`, which isolates do not have, for the one program of it that published packages cannot do
- * without: the tokenizer `tiktoken` with the ranks of cl100k_base, as `@bpinternal/thicktoken` bundles it. Every other
- * program is refused, so that code falls back to what it has without WebAssembly.
+ * A stand-in for `WebAssembly`, which isolates do not have, for the programs of it that published packages cannot do
+ * without, each of which the platform has in JavaScript. Every other program is refused, so that code falls back to what it
+ * has without WebAssembly.
  */
 
-/** The name under which the tokenizer's program imports its own JavaScript, which no bundler renames. */
-const tokenizerImports = './tiktoken_bg.js'
+/** What code gives to a program, by the names of its modules. */
+export type Imports = Record<string, Record<string, unknown> | undefined>
 
-/** Characters of the ranks of cl100k_base as the package writes them; other encodings have other lengths. */
-const ranksCharacters = 1_090_447
-
-/** The package's class, whose methods call the program. */
-interface TiktokenClass {
-  prototype: Tiktoken
-}
-
-interface Tiktoken {
-  encode(text: string): Uint32Array
-  encode_ordinary(text: string): Uint32Array
-  decode(tokens: Uint32Array): Uint8Array
-  decode_single_token_bytes(token: number): Uint8Array
-}
-
-type Imports = Record<string, Record<string, unknown> | undefined>
+/** Opens a program that the platform has in JavaScript; undefined for any other program. */
+export type OpenProgram = (program: unknown, imports: Imports) => Promise<{ exports: object }> | undefined
 
 class Instance {
   readonly exports: object
@@ -32,68 +18,56 @@ class Instance {
   }
 }
 
-export const webAssembly = {
+const pageBytes = 64 * 1024
+
+/** The memory of a program, which replaces `buffer` when it grows. */
+class Memory {
+  buffer: ArrayBuffer
+
+  constructor({ initial }: { initial: number }) {
+    this.buffer = new ArrayBuffer(initial * pageBytes)
+  }
+}
+
+class CompileError extends Error {}
+
+type StandIn = typeof empty
+
+/** The stand-in without any program. */
+const empty = {
   Instance,
-  CompileError: class CompileError extends Error {},
+  Memory,
+  CompileError,
   LinkError: class LinkError extends Error {},
   RuntimeError: class RuntimeError extends Error {},
   validate: () => false,
   compile: () => Promise.reject(refusal()),
-  instantiate: async (_program: unknown, imports: Imports = {}) => {
-    const Tiktoken = imports[tokenizerImports]?.['Tiktoken'] as TiktokenClass | undefined
-    if (Tiktoken === undefined) throw refusal()
-    Object.assign(Tiktoken.prototype, await tokenizerMethods())
-    return { instance: new Instance(tokenizerExports()) }
-  },
-}
-
-function refusal(): Error {
-  return new webAssembly.CompileError('WebAssembly is not available here: only the tokenizer of published packages is')
+  instantiate: (_program: unknown, _imports?: Imports): Promise<{ instance: Instance }> => Promise.reject(refusal()),
 }
 
 /**
- * The constructor of the package's class calls it: it copies the ranks and the pattern into memory, which nothing reads
- * here, and creates the tokenizer of them.
+ * The stand-in with a program.
+ *
+ * @param others with other programs; its classes stay, because code compares instances with them
  */
-function tokenizerExports(): object {
-  const own: Record<string, unknown> = {
-    memory: { buffer: new ArrayBuffer(8) },
-    tiktoken_new(_address: number, characters: number): number {
-      if (characters !== ranksCharacters) throw new Error('Of the encodings of tiktoken, only cl100k_base is available')
-      return 1
+export function webAssemblyOf(open: OpenProgram, others?: StandIn): StandIn {
+  const base: StandIn = others ?? empty
+  return {
+    ...base,
+    async instantiate(program: unknown, imports: Imports = {}): Promise<{ instance: Instance }> {
+      const opened = await open(program, imports)
+      return opened ? { instance: new base.Instance(opened.exports) } : base.instantiate(program, imports)
     },
   }
-  // Allocations and releases have names that differ from version to version.
-  return new Proxy(own, { get: (exports, name: string) => exports[name] ?? (() => 0) })
 }
 
-/** The same methods, by a tokenizer in JavaScript. The names of special tokens are text, and no error as in the package. */
-async function tokenizerMethods(): Promise<Tiktoken> {
-  const [{ encode }, { default: ranks }] = await Promise.all([
-    import('gpt-tokenizer/encoding/cl100k_base'),
-    import('gpt-tokenizer/bpeRanks/cl100k_base'),
-  ])
-  const encoder = new TextEncoder()
-  const plain = { disallowedSpecial: new Set<string>() }
-  const encodeText = (text: string) => Uint32Array.from(encode(text, plain))
-  const bytesOf = (token: number): Uint8Array => {
-    const known = ranks[token]
-    return typeof known === 'string' ? encoder.encode(known) : Uint8Array.from(known ?? [])
-  }
-  return {
-    encode: encodeText,
-    encode_ordinary: encodeText,
-    decode: (tokens) => (tokens.length === 1 ? bytesOf(tokens[0]!) : join(Array.from(tokens, bytesOf))),
-    decode_single_token_bytes: bytesOf,
-  }
+function refusal(): Error {
+  return new CompileError('WebAssembly is not available here: only the tokenizer and QuickJS of published packages are')
 }
 
-function join(parts: Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
+/** Defines the stand-in in an isolate, or adds a program to the one that an earlier script has defined. */
+export function defineProgram(open: OpenProgram): void {
+  const { WebAssembly: others } = globalThis as { WebAssembly?: StandIn }
+  const value = webAssemblyOf(open, others)
+  Object.defineProperty(globalThis, 'WebAssembly', { value, writable: true, configurable: true })
 }

@@ -15,11 +15,8 @@ export const agentLimits = {
   cpuMilliseconds: 5000,
 } satisfies OwnLimits
 
-/**
- * Variables that the runtime reads. By the first one it runs as a deployed bot, not on its author's machine; by the second
- * one it runs code of models without a program in WebAssembly, which isolates do not have.
- */
-export const agentEnvironment = { AWS_LAMBDA_FUNCTION_NAME: 'isobot', USE_QUICKJS: 'false' }
+/** The variable by which the runtime runs as a deployed bot, not on its author's machine. */
+export const agentEnvironment = { AWS_LAMBDA_FUNCTION_NAME: 'isobot' }
 
 /**
  * Gives turns by key, in order of arrival. The runtime of agents keeps unsaved states in variables of its module, so events

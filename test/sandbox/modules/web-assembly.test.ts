@@ -1,7 +1,11 @@
 import { createRequire } from 'node:module'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { TextTokenizer } from '@bpinternal/thicktoken'
-import { webAssembly } from '#sandbox/modules/web-assembly.ts'
+import { openQuickJs } from '#sandbox/modules/quickjs.ts'
+import { openTokenizer as openProgram } from '#sandbox/modules/tokenizer.ts'
+import { webAssemblyOf } from '#sandbox/modules/web-assembly.ts'
+
+const webAssembly = webAssemblyOf(openProgram, webAssemblyOf(openQuickJs))
 
 afterEach(() => vi.unstubAllGlobals())
 
@@ -48,4 +52,40 @@ test('refuses every other program, so that code falls back to what it has withou
   await expect(webAssembly.instantiate(empty)).rejects.toThrow('WebAssembly is not available here')
   await expect(webAssembly.compile()).rejects.toThrow('WebAssembly is not available here')
   expect(webAssembly.validate()).toBe(false)
+})
+
+/** The answers of code that the published package of QuickJS runs. */
+async function answersOfQuickJs(): Promise<unknown[]> {
+  vi.resetModules()
+  const { default: variant } = await import('@jitl/quickjs-singlefile-browser-release-sync')
+  const { newQuickJSWASMModuleFromVariant } = await import('quickjs-emscripten-core')
+  const vm = (await newQuickJSWASMModuleFromVariant(variant)).newContext()
+  vm.newFunction('ask', (question) => vm.newString(`${vm.dump(question)}!`)).consume((ask) =>
+    vm.setProp(vm.global, 'ask', ask),
+  )
+  const run = (code: string) => {
+    const { value, error } = vm.evalCode(code) as { value?: typeof vm.undefined; error?: typeof vm.undefined }
+    return value ? vm.dump(value) : { thrown: vm.dump(error!).message }
+  }
+  return programs.map(run)
+}
+
+const programs = [
+  `[0.1 + 0.2, -0, 1e300, 2 ** 53 + 1, 123456789 * 987654321, 7 % -3, 1 / 3, NaN, 5 >>> 1, -1 >>> 0].map(String)`,
+  `[10n ** 40n, -7n / 2n, BigInt.asIntN(64, 2n ** 63n)].map(String)`,
+  `['Grüße 👩‍👩‍👧'.length, 'äöü'.toUpperCase(), 'a1b22'.replace(/\\d+/g, (digits) => digits.length), 'é'.normalize('NFD').length]`,
+  `JSON.parse('{"list":[1,2.5,{"x":null}],"text":"\\u00fc"}')`,
+  `[new Date(86400000).toISOString(), [3, 1, 10, 2].sort().join(), Math.hypot(3, 4), parseFloat('1.5e-7'), (255).toString(16)]`,
+  `ask('are you there')`,
+  `null.x`,
+  `const deep = () => deep() + 1; deep()`,
+  `let sum = 0; for (const each of Array.from({ length: 20000 }, (_, n) => ({ n }))) sum += each.n; sum`,
+  `[typeof process, typeof fetch, typeof WebAssembly, typeof require, Object.getOwnPropertyNames(globalThis).length]`,
+]
+
+test('runs code in QuickJS with the same answers as in WebAssembly', async () => {
+  const real = await answersOfQuickJs()
+  vi.stubGlobal('WebAssembly', webAssembly)
+  expect(await answersOfQuickJs()).toEqual(real)
+  expect(real.at(-1)).toEqual(['undefined', 'undefined', 'undefined', 'undefined', expect.any(Number)])
 })

@@ -10,6 +10,14 @@ afterAll(() => platform[Symbol.asyncDispose]())
 /** As the library llmz asks whether it may use its sandbox. */
 const modelCode = `globalThis.process?.env?.USE_QUICKJS !== 'false'`
 
+test('an upload with the version of QuickJS that isolates have gets no warning', async () => {
+  const program = 'DuMBAADmAQAAmEUBAAAEAEGc/AQLAQEAQaz8BAsF/////woAQfD8BAsD4D0B'
+  const code = `exports.handler = async () => ({ usesSandbox: ${modelCode}, program: '${program}' })`
+  const { body } = await platform.ask('POST', '/v1/admin/bots', { name: 'separates code of models', code })
+  expect(body.bot.id).toBeDefined()
+  expect(body).not.toHaveProperty('warnings')
+})
+
 test.each([
   ['a bundle of the SDK', `exports.handler = async () => ({ usesSandbox: ${modelCode} })`],
   ['native code', `export const hooks = {}\nexport const actions = { run: () => ({ usesSandbox: ${modelCode} }) }`],
