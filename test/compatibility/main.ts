@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { measureAgents } from './agents/agents.ts'
 import { measureChat } from './chat/chat.ts'
 import { measureBp } from './cli/bp.ts'
 import { measureCatalogue, type CatalogueOptions } from './catalogue/catalogue.ts'
@@ -9,35 +10,43 @@ import { measureModels } from './models/models.ts'
 import { measureV12 } from './v12.ts'
 import { measureWizards } from './wizards/wizards.ts'
 
+interface Subject {
+  measure(source: string, options: CatalogueOptions): Promise<void>
+  /** Needed by all that do not install published packages alone. */
+  source?: string
+}
+
 /**
  * Measures how much of what other platforms have works here: bots of v12, the commands of the public command line, the tests
  * of the public chat client, the tests and recordings of the packages that ask language models, the plugin that hands
- * conversations over, the install wizards of integrations, the integrations of language models, or, without a subject, the
- * public catalogue of integrations, plugins and bots. `--write` also writes the figures into the documentation.
+ * conversations over, the install wizards of integrations, the integrations of language models, an agent of the published
+ * runtime, or, without a subject, the public catalogue of integrations, plugins and bots. `--write` also writes the figures
+ * into the documentation.
  */
-const subjects: Record<string, { measure(source: string, options: CatalogueOptions): Promise<void>; source: string }> =
-  {
-    v12: { measure: (source, { writes }) => measureV12(source, writes), source: 'folder with exports' },
-    bp: { measure: (source, { writes }) => measureBp(source, writes), source: 'checkout of the public repository' },
-    chat: { measure: (source, { writes }) => measureChat(source, writes), source: 'checkout of the public repository' },
-    hitl: { measure: (source, { writes }) => measureHitl(source, writes), source: 'checkout of the public repository' },
-    wizards: {
-      measure: (source, { writes }) => measureWizards(source, writes),
-      source: 'checkout of the public repository',
-    },
-    llm: { measure: (source, { writes }) => measureLlm(source, writes), source: 'checkout of the public repository' },
-    models: {
-      measure: (source, { writes }) => measureModels(source, writes),
-      source: 'git directory of the public repository',
-    },
-    catalogue: { measure: measureCatalogue, source: 'checkout of the public repository' },
-  }
+const subjects: Record<string, Subject> = {
+  agents: { measure: (_source, { writes }) => measureAgents(writes) },
+  v12: { measure: (source, { writes }) => measureV12(source, writes), source: 'folder with exports' },
+  bp: { measure: (source, { writes }) => measureBp(source, writes), source: 'checkout of the public repository' },
+  chat: { measure: (source, { writes }) => measureChat(source, writes), source: 'checkout of the public repository' },
+  hitl: { measure: (source, { writes }) => measureHitl(source, writes), source: 'checkout of the public repository' },
+  wizards: {
+    measure: (source, { writes }) => measureWizards(source, writes),
+    source: 'checkout of the public repository',
+  },
+  llm: { measure: (source, { writes }) => measureLlm(source, writes), source: 'checkout of the public repository' },
+  models: {
+    measure: (source, { writes }) => measureModels(source, writes),
+    source: 'git directory of the public repository',
+  },
+  catalogue: { measure: measureCatalogue, source: 'checkout of the public repository' },
+}
 
 const usage = [
   'npm run compatibility -- [catalogue] --source <checkout of the public repository> [--only <kind>,…] [--write]',
   ...['v12', 'bp', 'chat', 'hitl', 'wizards', 'llm', 'models'].map(
     (name) => `npm run compatibility -- ${name} --source <${subjects[name]!.source}> [--write]`,
   ),
+  'npm run compatibility -- agents [--write]',
 ]
 
 /** The arguments; undefined where they are not understood. */
@@ -48,11 +57,11 @@ function readArguments(): { subject: string; source: string; options: CatalogueO
     strict: false,
   })
   const [subject = 'catalogue', ...others] = positionals
-  const { source, write } = values
+  const { source = '', write } = values
   const given = typeof values.only === 'string' ? values.only.split(',') : []
   const only = kinds.filter((kind) => given.includes(kind))
   const isUnderstood = others.length === 0 && only.length === given.length && Object.hasOwn(subjects, subject)
-  return isUnderstood && typeof source === 'string'
+  return isUnderstood && typeof source === 'string' && (source !== '') === (subjects[subject]!.source !== undefined)
     ? { subject, source, options: { writes: write === true, only } }
     : undefined
 }

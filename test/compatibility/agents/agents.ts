@@ -1,0 +1,176 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createChatUser, type ChatUser } from '../../support/chat-client.ts'
+import { complete, startEndpoint, type ScriptedEndpoint } from '../../support/models.ts'
+import { openOwnPlatform, type OwnPlatform } from '../../support/own-platform.ts'
+import { send } from '../../support/platform.ts'
+import { writeMeasured } from '../write-measured.ts'
+import { buildAgent } from './build-agent.ts'
+
+const warmMessages = 10
+const conversations = 6
+const turnsOfEach = 4
+const patienceMilliseconds = 30_000
+
+/** A row of the report: what an agent does, and the problem or none. */
+type Row = [trial: string, problem: string]
+
+/**
+ * Deploys an agent made with the published runtime, unmodified and with the settings of every new bot, and talks to it. Its
+ * model is a stand-in on this machine.
+ *
+ * @param writes whether to write the results into the documentation too
+ */
+export async function measureAgents(writes: boolean): Promise<void> {
+  await using parts = new AsyncDisposableStack()
+  const folder = parts.adopt(await mkdtemp(join(tmpdir(), 'isobot-agent-')), (path) => rm(path, { recursive: true }))
+  const code = await buildAgent(folder)
+  const endpoint = parts.use(await startEndpoint())
+  answerQuestions(endpoint)
+  const platform = await openOwnPlatform(join(folder, 'data'), parts, {
+    ...endpoint.environment,
+    MODELS_SUBSTITUTE: 'local:large',
+    LOG_LEVEL: 'error',
+  })
+  const rows: Row[] = []
+  const times: string[] = []
+  const attempt = async (trial: string, run: () => Promise<void>) => {
+    const problem = await run().then(
+      () => '',
+      (error: Error) => error.message,
+    )
+    rows.push([trial, problem])
+    console.log(trial, problem)
+  }
+  let [chatUrl, botId] = ['', '']
+  await attempt('is deployed without settings', async () => {
+    const [bot, milliseconds] = await timed(() => createBot(platform, code))
+    chatUrl = bot.chatUrl
+    botId = bot.id
+    times.push(`deployed after ${milliseconds} ms`)
+  })
+  await attempt('answers with the result of a tool that code of the model calls', async () => {
+    const conversation = await openConversation(chatUrl)
+    const cold = await conversation.askFor(1)
+    times.push(`first answer after ${cold} ms, loading included`)
+    const warm: number[] = []
+    for (let turn = 2; turn <= warmMessages + 1; turn++) warm.push(await conversation.askFor(turn))
+    warm.sort((one, other) => one - other)
+    times.push(`further ones after ${warm[warmMessages / 2]} ms (median of ${warmMessages}; longest ${warm.at(-1)} ms)`)
+  })
+  await attempt(`keeps the states of ${conversations} conversations at the same time`, async () => {
+    await Promise.all(
+      Array.from({ length: conversations }, async () => {
+        const conversation = await openConversation(chatUrl)
+        for (let turn = 1; turn <= turnsOfEach; turn++) await conversation.askFor(turn)
+      }),
+    )
+  })
+  await attempt('names the limit where the bot itself limits the heap to 64 MB', async () => {
+    const problem = await problemOf(platform, `${code}\n//`, { limits: { memoryMegabytes: 64 } })
+    if (!problem.includes('limits.memoryMegabytes')) throw new Error(problem)
+  })
+  times.push(`processor time of its events ${(await processorTimes(platform, botId)).join(', ')} ms`)
+  const passed = rows.filter(([, problem]) => problem === '').length
+  const summary =
+    `${new Date().toISOString().slice(0, 10)}, \`@botpress/runtime\` 1.14, a bundle of ${(code.length / 1e6).toFixed(1)} MB: ` +
+    `${passed} of ${rows.length} work; ${times.join(', ')}.`
+  console.log(summary)
+  if (passed < rows.length) process.exitCode = 1
+  const table = rows.map(([trial, problem]) => `| ${trial} | ${problem === '' ? 'works' : inCell(problem)} |`)
+  if (writes) {
+    await writeMeasured('models.md', [summary, '', '| An agent | |', '| --- | --- |', ...table], 'measured agents')
+  }
+}
+
+function inCell(text: string): string {
+  return text.replaceAll(/[|\s]+/g, ' ').slice(0, 200)
+}
+
+/** Lets the model write code that calls the agent's tool and names the turn, which the agent puts into its instructions. */
+function answerQuestions(endpoint: ScriptedEndpoint): void {
+  endpoint.script = (response, { body }) => {
+    const [, turn] = /This is turn (\d+)\./.exec(JSON.stringify(body.messages)) ?? []
+    complete(response, {
+      content: `■fn_start
+const order = await orderStatus({ number: 17 })
+yield <Message>{order.status + ', turn ${turn}'}</Message>
+return { action: 'listen' }
+■fn_end`,
+    })
+  }
+}
+
+interface Deployed {
+  id: string
+  /** The address of its chat. */
+  chatUrl: string
+}
+
+async function createBot(platform: OwnPlatform, code: string, fields: object = {}): Promise<Deployed> {
+  const { status, body } = await send('POST', `${platform.url}/v1/admin/bots`, { code, ...fields }, headersOf(platform))
+  if (status !== 200) throw new Error(body.message)
+  return { id: body.bot.id, chatUrl: body.bot.integrations.chat.webhookUrl }
+}
+
+function headersOf({ token, workspaceId }: OwnPlatform): Record<string, string> {
+  return { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId }
+}
+
+/** Why a bot is refused, or why its first message fails. */
+async function problemOf(platform: OwnPlatform, code: string, fields: object): Promise<string> {
+  const bot = await createBot(platform, code, fields).catch((error: Error) => error.message)
+  if (typeof bot === 'string') return bot
+  const user = await createChatUser(bot.chatUrl)
+  await user.send(await user.createConversation(), 'Where is my order 17?')
+  for (const begun = Date.now(); Date.now() - begun < patienceMilliseconds; await delay(100)) {
+    const path = `${platform.url}/v1/admin/bots/${bot.id}/events`
+    const { body } = await send('GET', path, undefined, headersOf(platform))
+    const failed = (body.events as { failureReason?: string | null }[]).find(({ failureReason }) => failureReason)
+    if (failed) return failed.failureReason!
+  }
+  return `no failure within ${patienceMilliseconds / 1000} s`
+}
+
+/** The processor time of the newest events of a bot. */
+async function processorTimes(platform: OwnPlatform, botId: string): Promise<number[]> {
+  const path = `${platform.url}/v1/admin/bots/${botId}/events`
+  const { body } = await send('GET', path, undefined, headersOf(platform))
+  return (body.events as { cpuMilliseconds?: number }[]).flatMap(({ cpuMilliseconds: spent }) => spent ?? [])
+}
+
+interface Conversation {
+  /** Asks, and waits for the answer that names the turn. @returns the milliseconds between both messages */
+  askFor(turn: number): Promise<number>
+}
+
+async function openConversation(chatUrl: string): Promise<Conversation> {
+  const user = await createChatUser(chatUrl)
+  const id = await user.createConversation()
+  return {
+    async askFor(turn) {
+      const { body } = await user.send(id, `Where is my order 17? I ask for the ${turn}. time.`)
+      const { text, createdAt } = await nextReply(user, id, turn)
+      const expected = `Order 17 is shipped, turn ${turn}`
+      if (text !== expected) throw new Error(`the answer is '${text}' instead of '${expected}'`)
+      return Date.parse(createdAt) - Date.parse(body.message.createdAt)
+    },
+  }
+}
+
+/** Waits for the reply to the message of a turn. Requests are limited by minute, so it asks seldom. */
+async function nextReply(user: ChatUser, conversationId: string, turn: number) {
+  for (const begun = Date.now(); Date.now() - begun < patienceMilliseconds; await delay(500)) {
+    const replies = (await user.messages(conversationId)).filter(({ userId }) => userId !== user.userId)
+    if (replies.length >= turn) return replies.at(-1)!
+  }
+  throw new Error(`no answer within ${patienceMilliseconds / 1000} s`)
+}
+
+async function timed<Result>(work: () => Promise<Result>): Promise<[Result, milliseconds: number]> {
+  const begun = performance.now()
+  const result = await work()
+  return [result, Math.round(performance.now() - begun)]
+}
