@@ -72,7 +72,8 @@ export async function measureAgents(writes: boolean): Promise<void> {
     const problem = await problemOf(platform, `${code}\n//`, { limits: { memoryMegabytes: 64 } })
     if (!problem.includes('limits.memoryMegabytes')) throw new Error(problem)
   })
-  times.push(`processor time of its events ${(await processorTimes(platform, botId)).join(', ')} ms`)
+  const spent = (await processorTimes(platform, botId)).toSorted((one, other) => one - other)
+  times.push(`median of the processor time of its events ${spent[Math.floor(spent.length / 2)]} ms`)
   const passed = rows.filter(([, problem]) => problem === '').length
   const summary =
     `${new Date().toISOString().slice(0, 10)}, \`@botpress/runtime\` 1.14, a bundle of ${(code.length / 1e6).toFixed(1)} MB: ` +
