@@ -4,7 +4,7 @@
  * has without WebAssembly.
  */
 
-/** What code gives to a program, by the names of its modules. */
+/** The imports that code gives to a program, by the names of its modules. */
 export type Imports = Record<string, Record<string, unknown> | undefined>
 
 /** Opens a program that the platform has in JavaScript; undefined for any other program. */

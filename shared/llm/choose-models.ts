@@ -122,7 +122,7 @@ function noProvider(): ApiError {
   )
 }
 
-/** What models of a use do, the keys of providers that have some, and the setting for others. */
+/** The task of the models of a use, the keys of providers that have some, and the setting for others. */
 const uses: Record<MediaUse, { does: string; keys: string; setting: string }> = {
   transcription: { does: 'transcribes', keys: 'OPENAI_API_KEY', setting: 'MODELS_TRANSCRIPTION' },
   image: { does: 'makes pictures', keys: 'OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY', setting: 'MODELS_IMAGE' },

@@ -14,7 +14,7 @@ export interface AudioContent {
   mediaType: string
 }
 
-/** What a caller knows of the audio, and wants of the transcript. */
+/** The language and the words that a caller knows of the audio, and the form of the transcript that it wants. */
 export interface TranscriptWishes {
   /** That is spoken, for instance `en`. */
   language?: string | undefined

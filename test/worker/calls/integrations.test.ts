@@ -208,7 +208,8 @@ describe('an action of an integration', () => {
       calculator,
       `const { output } = await client.callAction({ type: 'tool:add', input: { a: 2, b: 40 } }); await say(JSON.stringify(output))`,
     )
-    expect(replies).toEqual(['{"sum":42,"calls":1,"alias":"tool"}'])
+    // With the fields in the order in which a repeated run gets them from the journal.
+    expect(replies).toEqual(['{"sum":42,"alias":"tool","calls":1}'])
   })
 
   test('is called over HTTP too', async () => {
