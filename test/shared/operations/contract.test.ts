@@ -7,6 +7,8 @@ import { compile } from '#shared/schema.ts'
 
 const folder = join(import.meta.dirname, '..', '..', '..', 'shared', 'operations')
 
+const isText = (schema: object) => 'type' in schema && schema.type === 'string'
+
 describe.each(Object.values(operations))('the operation $method $path', (operation) => {
   test('says what it does, in a sentence', () => {
     expect(operation.description).toMatch(/^[A-Z].*\.$/)
@@ -24,7 +26,6 @@ describe.each(Object.values(operations))('the operation $method $path', (operati
 
   test('takes and gives objects whose fields are all declared, or gives a text', () => {
     const { oneOf: outputs = [operation.output] } = operation.output as { oneOf?: object[] }
-    const isText = (schema: object) => 'type' in schema && schema.type === 'string'
     for (const schema of [operation.input, ...outputs.filter((output) => !isText(output))]) {
       expect(schema).toMatchObject({ type: 'object', additionalProperties: false, properties: expect.any(Object) })
     }
