@@ -1,12 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { aliases, type MediaUse, type ModelsSettings } from '../config/models-settings.ts'
-import type {
-  GenerateTextInput,
-  GenerateTextOutput,
-  LanguageModel,
-  ModelUsage,
-  ModelWarning,
-} from '../models/language-model.ts'
+import type { GenerateTextInput, GenerateTextOutput, LanguageModel, ModelUsage } from '../models/language-model.ts'
 import type { TranscribeAudioOutput } from '../models/audio-transcript.ts'
 import type { GenerateImageInput } from '../models/picture.ts'
 import type { GenerateAudioInput, Voice } from '../models/speech.ts'
@@ -18,10 +12,11 @@ import type { ModelAnswer } from './from-result.ts'
 import { withOwnKeys, type OwnKeys } from './own-keys.ts'
 import { costOf, openProviderCalls, type Answered, type CallTelemetry, type ProviderCall } from './provider-calls.ts'
 import { SharedSlots, type SlotRows } from './shared-slots.ts'
-import { expectedPicture, imageRequest, type Picture } from './image-request.ts'
+import { expectedPicture, imageRequest, type PictureFacts } from './image-request.ts'
+import type { MadeContent, ModelContent } from './made-content.ts'
 import { isOfTexts, listedVoices } from './media-catalogue.ts'
 import { MediaMemory } from './media-memory.ts'
-import { expectedSpeech, speechRequest, type Speech } from './speech-request.ts'
+import { expectedSpeech, speechRequest, type SpeechFacts } from './speech-request.ts'
 import type { Piece } from './streamed-answer.ts'
 import { expectedUsage, textRequest } from './text-request.ts'
 import {
@@ -66,9 +61,9 @@ export interface Gateway {
     call: GatewayCall & { audio: AudioContent; wishes: TranscriptWishes },
   ): AsyncGenerator<never, TranscribeAudioOutput, void>
   /** As `transcribe`, for a picture. */
-  paint(call: GatewayCall & { input: GenerateImageInput }): AsyncGenerator<never, Made<Picture>, void>
+  paint(call: GatewayCall & { input: GenerateImageInput }): AsyncGenerator<never, MadeContent<PictureFacts>, void>
   /** As `transcribe`, for speech. */
-  speak(call: GatewayCall & { input: GenerateAudioInput }): AsyncGenerator<never, Made<Speech>, void>
+  speak(call: GatewayCall & { input: GenerateAudioInput }): AsyncGenerator<never, MadeContent<SpeechFacts>, void>
   /** The memory of audio and pictures in calls. */
   mediaMemory: MediaMemory
   /** The gateway with a workspace's own keys, whose calls have slots of their own. */
@@ -76,13 +71,6 @@ export interface Gateway {
   /** The calls of events that are in flight or whose answers are not recorded yet, by their key in the journal. */
   unrecorded: LRUCache<string, Promise<unknown>>
 }
-
-/** A content that a model has made, and the metadata of the call. */
-export type Made<Content extends { usage: ModelUsage; warnings: ModelWarning[] }> = Omit<Content, 'warnings'> &
-  Pick<
-    GenerateTextOutput['metadata'],
-    'provider' | 'model' | 'cost' | 'cached' | 'latency' | 'fallbackPath' | 'warnings'
-  >
 
 export interface GatewayCall extends Pick<ProviderCall<unknown, unknown>, 'botId' | 'signal' | 'onAttempt'> {
   choice: Choice
@@ -178,22 +166,23 @@ function gatewayOf(settings: ModelsSettings, common: Common): Gateway {
   }
 }
 
-function toMade<Content extends { usage: ModelUsage; warnings: ModelWarning[] }>(
-  { answer, candidate, latency, fallbackPath }: Answered<Content>,
+function toMade<Facts>(
+  { answer, candidate, latency, fallbackPath }: Answered<ModelContent<Facts>>,
   choice: Choice,
-): Made<Content> {
-  const { warnings, ...content } = answer
-  const all = [...choice.warnings, ...warnings]
-  return {
-    ...content,
+): MadeContent<Facts> {
+  const { bytes, facts, usage } = answer
+  const warnings = [...choice.warnings, ...answer.warnings]
+  const call = {
     provider: candidate.provider.name,
     model: candidate.id,
-    cost: costOf(answer.usage),
+    usage,
+    cost: costOf(usage),
     cached: false,
     latency,
     fallbackPath,
-    ...(all.length > 0 && { warnings: all }),
+    ...(warnings.length > 0 && { warnings }),
   }
+  return { bytes, metadata: { ...facts, ...call } }
 }
 
 function toOutput(answered: Answered<ModelAnswer>, choice: Choice): GenerateTextOutput {

@@ -1,34 +1,31 @@
 import type { ImageModelV4CallOptions, ImageModelV4Result } from '@ai-sdk/provider'
-import type { ModelUsage, ModelWarning } from '../models/language-model.ts'
+import type { ModelUsage } from '../models/language-model.ts'
 import type { GenerateImageInput, PictureFormat } from '../models/picture.ts'
 import type { Candidate } from './choose-models.ts'
 import { tokensOfText } from './estimate.ts'
 import { countOf, warningsOf } from './from-result.ts'
+import type { ModelContent } from './made-content.ts'
 import { picturePriceOf, pictureSizes, qualities, type Quality } from './media-catalogue.ts'
 import { MalformedAnswerError } from './model-failure.ts'
 import { orAborted, type ModelRequest } from './provider-calls.ts'
+import { wholeRequest } from './whole-request.ts'
 
-/** The picture of one model. */
-export interface Picture {
-  bytes: Uint8Array
+export interface PictureFacts {
   format: PictureFormat
   size: string
   quality: string
-  warnings: ModelWarning[]
-  usage: ModelUsage
 }
 
 /** The tokens of a square picture of high quality, where a provider reports none. */
 const tokensOfPicture = 4160
 
 /** Makes the request for a picture to a model. */
-export function imageRequest(input: GenerateImageInput, candidate: Candidate): ModelRequest<never, Picture> {
-  return {
-    isStreamed: false,
-    hasBegun: false,
-    // It has no pieces.
-    // oxlint-disable-next-line require-yield
-    async *send(provider, { signal, abortSignal }) {
+export function imageRequest(
+  input: GenerateImageInput,
+  candidate: Candidate,
+): ModelRequest<never, ModelContent<PictureFacts>> {
+  return wholeRequest({
+    async send(provider, { signal, abortSignal }) {
       const opened = await provider.image(candidate.model)
       const result = await orAborted(opened.doGenerate({ ...optionsOf(input, candidate), abortSignal }), signal)
       const [image] = result.images
@@ -38,10 +35,10 @@ export function imageRequest(input: GenerateImageInput, candidate: Candidate): M
       if (format === undefined) throw new MalformedAnswerError('The answer is no picture in PNG, JPEG or WebP')
       const { size = input.size ?? 'auto', quality = input.quality ?? 'auto' } = reportOf(result)
       const usage = usageOf({ prompt: input.prompt, size, quality }, candidate, result.usage)
-      return { bytes, format, size, quality, warnings: warningsOf(result.warnings), usage }
+      return { bytes, facts: { format, size, quality }, warnings: warningsOf(result.warnings), usage }
     },
     billed: () => expectedPicture(input, candidate),
-  }
+  })
 }
 
 /** The usage that a call is assumed to have with a model. */

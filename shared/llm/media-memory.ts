@@ -1,4 +1,4 @@
-import { ByteBudget } from '../byte-budget.ts'
+import { ByteBudget, type ByteShare } from '../byte-budget.ts'
 import { ApiError } from '../errors.ts'
 import { megabyte } from '../units.ts'
 
@@ -10,28 +10,13 @@ const maxBytesOfBot = 64 * megabyte
 export class MediaMemory {
   readonly #budget = new ByteBudget(maxBytes, maxBytesOfBot)
 
-  /** Opens the share of a call. */
-  open(botId: string): { add(bytes: number): void; close(): void } {
-    let own = 0
-    return {
-      /** @throws ApiError `RateLimited` when there is no room */
-      add: (bytes) => {
-        if (!this.#budget.fits(botId, bytes)) {
-          throw new ApiError(
-            'RateLimited',
-            'Too much audio and too many pictures are in calls at the same time: try again in a moment',
-            {
-              retryAfterSeconds: 1,
-            },
-          )
-        }
-        own += bytes
-        this.#budget.add(botId, bytes)
-      },
-      close: () => {
-        this.#budget.add(botId, -own)
-        own = 0
-      },
-    }
+  /** Opens the share of a call, which refuses with ApiError `RateLimited`. */
+  open(botId: string): ByteShare {
+    return this.#budget.open(botId, tooMuch)
   }
+}
+
+function tooMuch(): ApiError {
+  const message = 'Too much audio and too many pictures are in calls at the same time: try again in a moment'
+  return new ApiError('RateLimited', message, { retryAfterSeconds: 1 })
 }

@@ -3,31 +3,28 @@ import type { AudioFormat, GenerateAudioInput } from '../models/speech.ts'
 import type { Candidate } from './choose-models.ts'
 import { tokensOfText } from './estimate.ts'
 import { countOf, warningsOf } from './from-result.ts'
+import type { ModelContent } from './made-content.ts'
 import { speechPriceOf, usualVoice } from './media-catalogue.ts'
 import { MalformedAnswerError } from './model-failure.ts'
 import { orAborted, type ModelRequest } from './provider-calls.ts'
+import { wholeRequest } from './whole-request.ts'
 
-/** The speech of one model. */
-export interface Speech {
-  bytes: Uint8Array
+export interface SpeechFacts {
   format: AudioFormat
   voice: string
-  warnings: ModelWarning[]
-  usage: ModelUsage
 }
 
 /** A character takes a fifteenth of a second, and a second has 25 tokens. */
 const tokensPerCharacter = 25 / 15
 
 /** Makes the request for speech to a model. */
-export function speechRequest(input: GenerateAudioInput, candidate: Candidate): ModelRequest<never, Speech> {
+export function speechRequest(
+  input: GenerateAudioInput,
+  candidate: Candidate,
+): ModelRequest<never, ModelContent<SpeechFacts>> {
   const { kind } = candidate.provider
-  return {
-    isStreamed: false,
-    hasBegun: false,
-    // It has no pieces.
-    // oxlint-disable-next-line require-yield
-    async *send(provider, { signal, abortSignal }) {
+  return wholeRequest({
+    async send(provider, { signal, abortSignal }) {
       const { input: text, voice = usualVoice(kind), speed, instructions, language } = input
       const format = kind === 'google' ? 'wav' : (input.format ?? 'mp3')
       const opened = await provider.speech(candidate.model)
@@ -44,10 +41,10 @@ export function speechRequest(input: GenerateAudioInput, candidate: Candidate): 
       const bytes = typeof audio === 'string' ? Buffer.from(audio, 'base64') : audio
       if (bytes.byteLength === 0) throw new MalformedAnswerError('The answer has no audio')
       const ownWarnings = [...warningsOf(warnings), ...formatWarning(input.format, format, candidate)]
-      return { bytes, format, voice, warnings: ownWarnings, usage: expectedSpeech(input, candidate) }
+      return { bytes, facts: { format, voice }, warnings: ownWarnings, usage: expectedSpeech(input, candidate) }
     },
     billed: () => expectedSpeech(input, candidate),
-  }
+  })
 }
 
 function formatWarning(asked: AudioFormat | undefined, made: AudioFormat, { id }: Candidate): ModelWarning[] {

@@ -5,6 +5,7 @@ import type { Candidate } from './choose-models.ts'
 import { tokensOfText } from './estimate.ts'
 import { countOf } from './from-result.ts'
 import { orAborted, type ModelRequest } from './provider-calls.ts'
+import { wholeRequest } from './whole-request.ts'
 import { toStorable } from './to-storable.ts'
 
 /** Audio that is to be transcribed. */
@@ -48,12 +49,8 @@ export function transcriptRequest(
   wishes: TranscriptWishes,
   candidate: Candidate,
 ): ModelRequest<never, Transcript> {
-  return {
-    isStreamed: false,
-    hasBegun: false,
-    // It has no pieces.
-    // oxlint-disable-next-line require-yield
-    async *send(provider, { signal, abortSignal }) {
+  return wholeRequest({
+    async send(provider, { signal, abortSignal }) {
       const opened = await provider.transcription(candidate.model)
       const { bytes, mediaType } = audio
       const providerOptions = optionsOf(wishes, candidate)
@@ -77,7 +74,7 @@ export function transcriptRequest(
       return { text, language, segments, durationSeconds, usage }
     },
     billed: () => expectedTranscript(audio, candidate),
-  }
+  })
 }
 
 /** The wishes as options of the providers' libraries. */

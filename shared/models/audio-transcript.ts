@@ -1,5 +1,6 @@
 import { closedObject, type Infer } from '../schema.ts'
-import { dollars, modelChoice, modelUsage } from './language-model.ts'
+import { dollars, modelUsage } from './language-model.ts'
+import { mediaModel, spokenLanguage } from './media.ts'
 
 export const transcribeAudioInput = closedObject(
   {
@@ -16,14 +17,9 @@ export const transcribeAudioInput = closedObject(
       pattern: '^[\\w.+-]{1,60}/[\\w.+-]{1,60}$',
       description: 'For instance `audio/mpeg`. That of the address unless given.',
     },
-    model: {
-      ...modelChoice,
-      description:
-        '`provider:model`, several in order of fallback, or `auto`, the platform’s own choice, unless given.',
-    },
+    model: mediaModel,
     language: {
-      type: 'string',
-      pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$',
+      ...spokenLanguage,
       description: 'The language that is spoken, for instance `en`; the model finds it out unless given.',
     },
     prompt: {

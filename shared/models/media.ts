@@ -1,5 +1,14 @@
 import { closedObject } from '../schema.ts'
-import { dollars, modelUsage, modelWarning } from './language-model.ts'
+import { dollars, modelChoice, modelUsage, modelWarning } from './language-model.ts'
+
+/** The models of a call beside text. */
+export const mediaModel = {
+  ...modelChoice,
+  description: '`provider:model`, several in order of fallback, or `auto`, the platform’s own choice, unless given.',
+} as const
+
+/** A tag of a language that is spoken. */
+export const spokenLanguage = { type: 'string', pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$' } as const
 
 /** Days for which the file of an answer is kept. */
 export const maxDays = 90

@@ -1,4 +1,5 @@
 import { closedObject, type Infer } from '../schema.ts'
+import { spokenLanguage } from './media.ts'
 
 const text = { type: 'string' } as const
 const seconds = { type: 'number' } as const
@@ -16,7 +17,7 @@ export const openAiTranscriptionInput = closedObject(
     },
   },
   {
-    language: { type: 'string', pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$' },
+    language: spokenLanguage,
     prompt: { type: 'string', maxLength: 4000 },
     temperature: { type: 'number', minimum: 0, maximum: 1 },
     response_format: {

@@ -1,6 +1,5 @@
 import { closedObject, type Infer } from '../schema.ts'
-import { modelChoice } from './language-model.ts'
-import { expirationOptions, mediaMetadata } from './media.ts'
+import { expirationOptions, mediaMetadata, mediaModel } from './media.ts'
 
 export const pictureFormats = ['png', 'jpeg', 'webp'] as const
 export type PictureFormat = (typeof pictureFormats)[number]
@@ -8,11 +7,7 @@ export type PictureFormat = (typeof pictureFormats)[number]
 export const generateImageInput = closedObject(
   { prompt: { type: 'string', minLength: 1, maxLength: 32_000, description: 'The picture, in words.' } },
   {
-    model: {
-      ...modelChoice,
-      description:
-        '`provider:model`, several in order of fallback, or `auto`, the platform’s own choice, unless given.',
-    },
+    model: mediaModel,
     size: {
       type: 'string',
       pattern: '^([1-9]\\d{1,3}x[1-9]\\d{1,3}|[1-9]\\d?:[1-9]\\d?)$',

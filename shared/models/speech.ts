@@ -1,6 +1,5 @@
 import { closedObject, type Infer } from '../schema.ts'
-import { modelChoice } from './language-model.ts'
-import { expirationOptions, mediaMetadata } from './media.ts'
+import { expirationOptions, mediaMetadata, mediaModel, spokenLanguage } from './media.ts'
 
 const text = { type: 'string' } as const
 
@@ -13,11 +12,7 @@ export type AudioFormat = (typeof audioFormats)[number]
 export const generateAudioInput = closedObject(
   { input: { type: 'string', minLength: 1, maxLength: maxSpokenCharacters, description: 'The text that is spoken.' } },
   {
-    model: {
-      ...modelChoice,
-      description:
-        '`provider:model`, several in order of fallback, or `auto`, the platform’s own choice, unless given.',
-    },
+    model: mediaModel,
     voice: {
       type: 'string',
       minLength: 1,
@@ -27,7 +22,7 @@ export const generateAudioInput = closedObject(
     format: { enum: audioFormats, description: '`mp3` unless given; models of Google make `wav` only.' },
     speed: { type: 'number', minimum: 0.25, maximum: 4 },
     instructions: { type: 'string', maxLength: 4000, description: 'How it is spoken, of models that take it.' },
-    language: { type: 'string', pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$' },
+    language: spokenLanguage,
     options: expirationOptions,
   },
 )
@@ -44,8 +39,6 @@ export const generateAudioOutput = closedObject({
     characterCount: { type: 'integer' },
   }),
 })
-
-export type GenerateAudioOutput = Infer<typeof generateAudioOutput>
 
 export const voice = closedObject(
   {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { LRUCache } from 'lru-cache'
 import type { BotContext } from './caller.ts'
 import { ApiError, isConnectionLoss, postgresCode, uniqueViolation } from '../errors.ts'
@@ -13,6 +12,7 @@ import {
   type NewJournalEntry,
 } from '../store/journal.ts'
 import type { Database } from '../store/database.ts'
+import { acrossOutages } from './across-outages.ts'
 import { inStoredOrder } from './stored-order.ts'
 
 /**
@@ -223,10 +223,6 @@ async function recordKept<Result>(
   return inStoredOrder(result)
 }
 
-/** Attempts to record the result of a stream, for the run cannot make its call again. */
-const recordingAttempts = 6
-const recordingPause = 200
-
 /**
  * Like `recordPaid`, for a call whose result comes in pieces, and is recorded before the reader knows that it is complete.
  *
@@ -262,15 +258,8 @@ export async function recordPaidStream<Piece, Result>(
       reject(error)
       throw error
     }
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await recordKept(context, entry!, unrecorded, result)
-      } catch (error) {
-        if (!isConnectionLoss(error) || attempt === recordingAttempts) throw error
-        await context.dependencies.database.waitUntilUp()
-        await pause(recordingPause)
-      }
-    }
+    // The run cannot make its call again.
+    return acrossOutages(context, () => recordKept(context, entry!, unrecorded, result))
   }
 }
 

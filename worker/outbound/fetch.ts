@@ -7,8 +7,9 @@ import type {
   FetchStream,
   HostFetch,
 } from '#sandbox/protocol/contract.ts'
+import type { ByteShare } from '#shared/byte-budget.ts'
 import type { CodeLimits } from '#shared/config/code-limits.ts'
-import { ResponseMemoryBudget, type MemoryShare } from './response-memory-budget.ts'
+import { ResponseMemoryBudget } from './response-memory-budget.ts'
 import type { Code } from '../execution/bundles.ts'
 import { readDecoded } from './decoded-body.ts'
 import { openGrants, type FindGrant } from './grants.ts'
@@ -102,7 +103,7 @@ function openFetch(worker: Shared, { botId, code, limits }: Fetcher): HostFetch 
 }
 
 /** Sends a request, whose memory is counted, for a response of at most so many bytes. */
-type Open = (share: MemoryShare, maxBytes: number) => Promise<OutboundResponse>
+type Open = (share: ByteShare, maxBytes: number) => Promise<OutboundResponse>
 
 async function send(
   worker: Shared,
@@ -134,7 +135,7 @@ function codingsFor({ headers }: FetchRequest): string {
   return accept?.[1].includes('text/event-stream') ? 'identity' : 'br, gzip, deflate'
 }
 
-async function collect(body: AsyncIterable<Buffer>, share: MemoryShare): Promise<Buffer> {
+async function collect(body: AsyncIterable<Buffer>, share: ByteShare): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of body) {
     share.add(chunk.length)
@@ -191,7 +192,7 @@ function contentOf({ body, isBase64, content }: FetchRequest): RequestContent {
  *
  * @throws OutboundError `too-large`, before any part is asked for where the length is known
  */
-async function bodyOf(content: RequestContent, share: MemoryShare): Promise<Uint8Array | RequestStream> {
+async function bodyOf(content: RequestContent, share: ByteShare): Promise<Uint8Array | RequestStream> {
   const { length } = content
   if (length !== undefined && length > maxRequestBytes) throw tooLarge()
   const rest = sentBy(content)

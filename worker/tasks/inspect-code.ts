@@ -37,19 +37,19 @@ type Upload = NonNullable<Awaited<ReturnType<typeof findInspection>>>
 type Refused = Extract<InspectionOutcome, { status: 'refused' }>
 type Result = { outcome: InspectionOutcome; code?: AcceptedCode }
 
-/** Sandbox processes that may end while they evaluate an upload; another upload in one of them may be the cause. */
-const maxInterruptions = 2
+/** The attempt from which on an interruption refuses the upload; of the first one, another upload in the same process may be the cause. */
+const lastAttempt = 2
 
 /**
  * Compiles uploaded code, evaluates it once, and publishes its declaration to the waiting request.
  *
- * @param interruptions how many attempts were interrupted before this one
+ * @param earlierAttempts attempts of the job that failed before this one
  * @throws InterruptedError when the inspection was interrupted: the job is requeued at once
  */
 export async function inspectCode(
   worker: WorkerContext,
   { inspectionId, workspaceId }: { inspectionId: string; workspaceId: string },
-  interruptions: number,
+  earlierAttempts: number,
 ): Promise<void> {
   const { db, sandbox } = worker
   const { compiler } = sandbox
@@ -64,8 +64,8 @@ export async function inspectCode(
   // The inspection was deleted, because the request has timed out.
   if (upload === undefined) return
   const { outcome, code } = await inspectUpload(worker, upload, bundle).catch((error: unknown): Result => {
-    if (!(error instanceof EvaluationInterrupted) || interruptions + 1 < maxInterruptions) throw error
-    return { outcome: endedProcesses(error.reason) }
+    if (!(error instanceof EvaluationInterrupted) || earlierAttempts + 1 < lastAttempt) throw error
+    return { outcome: interruptedAgain(error.reason, earlierAttempts + 1) }
   })
   try {
     await setInspectionOutcome(db, inspectionId, outcome, code)
@@ -95,9 +95,9 @@ class EvaluationInterrupted extends InterruptedError {
 }
 
 /** The refusal of code whose evaluation ends one sandbox process after another, so that no request waits for a timeout. */
-function endedProcesses(reason: string): Refused {
+function interruptedAgain(reason: string, attempt: number): Refused {
   const message =
-    `The evaluation of the code was interrupted ${maxInterruptions} times, and nothing was changed: ${reason}. Make the ` +
+    `The evaluation of the code was interrupted in attempt ${attempt}, and nothing was changed: ${reason}. Make the ` +
     'module do less when it loads, or raise limits.memoryMegabytes, then try again'
   return { status: 'refused', type: 'LimitExceeded', message, metadata: { limit: 'memoryMegabytes' } }
 }

@@ -1,18 +1,6 @@
-import { usualDays } from '../../models/media.ts'
-import {
-  generateAudioInput,
-  generateAudioOutput,
-  type AudioFormat,
-  type GenerateAudioInput,
-  type GenerateAudioOutput,
-} from '../../models/speech.ts'
-import type { BotContext } from '../../rpc/caller.ts'
+import { generateAudioInput, generateAudioOutput } from '../../models/speech.ts'
 import { operation } from '../../rpc/operation.ts'
 import { makeRecorded } from './make-recorded.ts'
-import { answerOf, metered } from './metered.ts'
-import { storeMedia } from './store-media.ts'
-
-const contentTypes: Record<AudioFormat, string> = { mp3: 'audio/mpeg', opus: 'audio/ogg', wav: 'audio/wav' }
 
 export const generateAudio = operation({
   name: 'generateAudio',
@@ -25,31 +13,18 @@ export const generateAudio = operation({
   errors: ['Runtime', 'ReferenceNotFound', 'PaymentRequired', 'RateLimited', 'QuotaExceeded'],
   awaitsWorker: true,
   isRecordedByInput: true,
-  changesNothing: true,
   input: generateAudioInput,
   output: generateAudioOutput,
 
-  handle: (context, input) =>
-    makeRecorded(context, input, {
+  async handle(context, input) {
+    const { url, metadata } = await makeRecorded(context, input, {
+      use: 'speech',
+      model: input.model,
       prompt: input.input,
-      make: (context) => speak(context, input),
-      addressOf: ({ output }) => output.audioUrl,
-    }),
+      days: input.options?.expirationDays,
+      estimate: (models, choice) => models.estimateSpeech(input, choice),
+      ask: (models, request) => models.speak({ ...request, input }),
+    })
+    return { output: { audioUrl: url }, metadata: { ...metadata, characterCount: input.input.length } }
+  },
 })
-
-async function speak(context: BotContext, input: GenerateAudioInput): Promise<GenerateAudioOutput> {
-  const { models, caller } = context
-  const choice = models.chooseMedia('speech', input.model)
-  const call = { botId: caller.botId, input, choice, signal: context.callerGone?.() }
-  const estimate = models.estimateSpeech(input, choice)
-  const made = await answerOf(metered(context, estimate, (onAttempt) => models.speak({ ...call, onAttempt })))
-  const { bytes, ...metadata } = made
-  const { fileId, url } = await storeMedia(context, {
-    bytes,
-    contentType: contentTypes[metadata.format],
-    extension: metadata.format,
-    model: metadata.model,
-    days: input.options?.expirationDays ?? usualDays,
-  })
-  return { output: { audioUrl: url }, metadata: { ...metadata, characterCount: input.input.length, fileId } }
-}

@@ -13,7 +13,6 @@ export const generateImage = operation({
   errors: ['Runtime', 'ReferenceNotFound', 'PaymentRequired', 'RateLimited', 'QuotaExceeded'],
   awaitsWorker: true,
   isRecordedByInput: true,
-  changesNothing: true,
   input: generateImageInput,
   output: generateImageOutput,
 

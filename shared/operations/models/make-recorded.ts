@@ -1,25 +1,40 @@
-import type { GenerateTextOutput } from '../../models/language-model.ts'
+import type { MediaUse } from '../../config/models-settings.ts'
+import type { Choice } from '../../llm/choose-models.ts'
+import type { Gateway, GatewayCall } from '../../llm/gateway.ts'
+import type { MadeContent } from '../../llm/made-content.ts'
+import { usualDays } from '../../models/media.ts'
+import type { ModelUsage } from '../../models/language-model.ts'
 import type { BotContext } from '../../rpc/caller.ts'
-import { recordPaid } from '../../rpc/journal.ts'
 import { megabyte } from '../../units.ts'
 import { bounded } from './call-text.ts'
+import { answerOf, metered } from './metered.ts'
 import { withOwnModels } from './own-models.ts'
-import { reportCall, reportFailure } from './report-call.ts'
-import { assertRoom } from './store-media.ts'
+import { recordCall } from './record-call.ts'
+import { assertRoom, storeMedia, type MediaFormat } from './store-media.ts'
 
 /** The memory of a usual picture or audio file, which is counted before its size is known. */
 const expectedBytes = 4 * megabyte
 
-interface MadeMedia {
-  metadata: Pick<GenerateTextOutput['metadata'], 'model' | 'usage' | 'cost'>
+/** The fact about a content that its file needs. */
+interface ContentFacts {
+  format: MediaFormat
 }
 
-interface Making<Made> {
-  /** The question, as people read it. */
+interface Making<Facts extends ContentFacts> {
+  use: MediaUse
+  /** Its models, in order of fallback. */
+  model: string | readonly string[] | undefined
   prompt: string
-  make(context: BotContext): Promise<Made>
-  /** The address of the file, which is the answer as people read it. */
-  addressOf(made: Made): string
+  /** Days for which the file is kept. */
+  days: number | undefined
+  estimate(models: Gateway, choice: Choice): ModelUsage
+  ask(models: Gateway, call: GatewayCall): AsyncGenerator<never, MadeContent<Facts>, void>
+}
+
+/** The address of the file, and the metadata of the call. */
+export interface MadeFile<Facts extends ContentFacts> {
+  url: string
+  metadata: MadeContent<Facts>['metadata'] & { fileId: string }
 }
 
 /**
@@ -28,33 +43,32 @@ interface Making<Made> {
  * @param call the input of the operation, which the journal compares
  * @throws ApiError as `metered`, `QuotaExceeded`, and when there is no model
  */
-export async function makeRecorded<Made extends MadeMedia>(
+export async function makeRecorded<Facts extends ContentFacts>(
   given: BotContext,
   call: unknown,
-  { prompt, make, addressOf }: Making<Made>,
-): Promise<Made> {
+  making: Making<Facts>,
+): Promise<MadeFile<Facts>> {
   const context = await withOwnModels(given)
-  let isReplayed = true
-  try {
-    const made = await recordPaid(context, call, context.models.unrecorded, async () => {
-      isReplayed = false
-      await assertRoom(context)
-      const memory = context.models.mediaMemory.open(context.caller.botId)
-      try {
-        memory.add(expectedBytes)
-        return await make(context)
-      } finally {
-        memory.close()
-      }
-    })
-    await reportCall(context, {
-      metadata: made.metadata,
-      isReplayed,
-      contents: () => ({ prompt: bounded(prompt), answer: addressOf(made) }),
-    })
-    return made
-  } catch (error) {
-    await reportFailure(context, () => bounded(prompt), error)
-    throw error
-  }
+  return recordCall(context, call, {
+    make: () => makeFile(context, making),
+    prompt: () => bounded(making.prompt),
+    answerOf: ({ url }) => url,
+  })
+}
+
+async function makeFile<Facts extends ContentFacts>(
+  context: BotContext,
+  { use, model, days = usualDays, estimate, ask }: Making<Facts>,
+): Promise<MadeFile<Facts>> {
+  const { models, caller } = context
+  await assertRoom(context)
+  using memory = models.mediaMemory.open(caller.botId)
+  memory.add(expectedBytes)
+  const choice = models.chooseMedia(use, model)
+  const call = { botId: caller.botId, choice, signal: context.callerGone?.() }
+  const { bytes, metadata } = await answerOf(
+    metered(context, estimate(models, choice), (onAttempt) => ask(models, { ...call, onAttempt })),
+  )
+  const { fileId, url } = await storeMedia(context, { bytes, format: metadata.format, model: metadata.model, days })
+  return { url, metadata: { ...metadata, fileId } }
 }

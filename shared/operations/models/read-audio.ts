@@ -26,18 +26,16 @@ export async function readAudio(
   source: string | FormFile,
   mimeType?: string,
 ): Promise<AudioContent & Disposable> {
-  const share = context.models.mediaMemory.open(context.caller.botId)
-  try {
-    const { bytes, mediaType } = await read(context, source, (size) => {
-      if (size > maxAudioBytes) throw tooLarge()
-      share.add(size)
-    })
-    if (bytes.byteLength === 0) throw new ApiError('InvalidPayload', 'The audio is empty')
-    return { bytes, mediaType: audioTypeOf(mimeType ?? mediaType), [Symbol.dispose]: () => share.close() }
-  } catch (error) {
-    share.close()
-    throw error
-  }
+  using held = new DisposableStack()
+  const share = held.use(context.models.mediaMemory.open(context.caller.botId))
+  const { bytes, mediaType } = await read(context, source, (size) => {
+    if (size > maxAudioBytes) throw tooLarge()
+    share.add(size)
+  })
+  if (bytes.byteLength === 0) throw new ApiError('InvalidPayload', 'The audio is empty')
+  const type = audioTypeOf(mimeType ?? mediaType)
+  const kept = held.move()
+  return { bytes, mediaType: type, [Symbol.dispose]: () => kept.dispose() }
 }
 
 /** @param hold counts the bytes, before they are read where their number is known */

@@ -14,6 +14,9 @@ export async function reportAnswer(
   await reportCall(context, { metadata: answer.metadata, isReplayed, contents })
 }
 
+/** The part of the metadata of an answer that the timeline has. */
+export type AnswerMetadata = Pick<GenerateTextOutput['metadata'], 'model' | 'usage' | 'cost' | 'ttft'>
+
 /** Adds an answered call of any kind to the timeline of its event. */
 export async function reportCall(
   { caller }: BotContext,
@@ -22,7 +25,7 @@ export async function reportCall(
     isReplayed,
     contents,
   }: Pick<ModelCallReport, 'contents'> & {
-    metadata: Pick<GenerateTextOutput['metadata'], 'model' | 'usage' | 'cost' | 'ttft'>
+    metadata: AnswerMetadata
     isReplayed: boolean
   },
 ): Promise<void> {

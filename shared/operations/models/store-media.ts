@@ -1,9 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import { isConnectionLoss } from '../../errors.ts'
 import { contentAddress } from '../../files/file-addresses.ts'
 import { discardObject, writeObject } from '../../files/objects.ts'
 import { newId } from '../../ids.ts'
+import type { PictureFormat } from '../../models/picture.ts'
+import type { AudioFormat } from '../../models/speech.ts'
 import type { FileRow } from '../../models/tables.ts'
+import { acrossOutages } from '../../rpc/across-outages.ts'
 import type { BotContext } from '../../rpc/caller.ts'
 import type { Database } from '../../store/database.ts'
 import { findUserOfEvent } from '../../store/events.ts'
@@ -12,22 +13,27 @@ import { assertQuota, completeUpload } from '../../store/files.ts'
 import { lockUser, upsertFile } from '../../store/runtime-files.ts'
 import { newPublicId, ownerOf } from '../files/file-input.ts'
 
+export type MediaFormat = PictureFormat | AudioFormat
+
+const files: Record<MediaFormat, { contentType: string; extension: string }> = {
+  png: { contentType: 'image/png', extension: 'png' },
+  jpeg: { contentType: 'image/jpeg', extension: 'jpg' },
+  webp: { contentType: 'image/webp', extension: 'webp' },
+  mp3: { contentType: 'audio/mpeg', extension: 'mp3' },
+  opus: { contentType: 'audio/ogg', extension: 'opus' },
+  wav: { contentType: 'audio/wav', extension: 'wav' },
+}
+
 /** A content that a model has made. */
 export interface Media {
   bytes: Uint8Array
-  contentType: string
-  /** With the dot-less extension of its name. */
-  extension: string
+  format: MediaFormat
   /** The model that made it, as `provider:model`. */
   model: string
   days: number
 }
 
 const dayMilliseconds = 24 * 3600 * 1000
-
-/** Attempts to store a content that is paid for. */
-const storingAttempts = 6
-const storingPause = 200
 
 /** Refuses a call whose file the quotas of the bot leave no room for, before it is paid. @throws ApiError `QuotaExceeded` */
 export async function assertRoom({ db, caller, config }: BotContext): Promise<void> {
@@ -41,16 +47,8 @@ export async function assertRoom({ db, caller, config }: BotContext): Promise<vo
  * @throws ApiError `QuotaExceeded`
  */
 export async function storeMedia(context: BotContext, media: Media): Promise<{ fileId: string; url: string }> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const { id, ...row } = await store(context, media)
-      return { fileId: id, url: contentAddress(context.config, { id, ...row }) }
-    } catch (error) {
-      if (!isConnectionLoss(error) || attempt === storingAttempts) throw error
-      await context.dependencies.database.waitUntilUp()
-      await pause(storingPause)
-    }
-  }
+  const row = await acrossOutages(context, () => store(context, media))
+  return { fileId: row.id, url: contentAddress(context.config, row) }
 }
 
 async function store(context: BotContext, media: Media): Promise<FileRow> {
@@ -82,12 +80,13 @@ async function insertFile(
 ): Promise<FileRow> {
   const isThere = userId !== undefined && (await lockUser(transaction, userId))
   const id = newId('file')
+  const { contentType, extension } = files[media.format]
   const { row } = await upsertFile(transaction, caller, {
     id,
     owner: { ...ownerOf(caller), ...(isThere && { userId }) },
-    key: `models/${id}.${media.extension}`,
+    key: `models/${id}.${extension}`,
     declaredSize: object.size,
-    contentType: media.contentType,
+    contentType,
     tags: { source: 'model', model: media.model },
     metadata: {},
     accessPolicies: ['public_content'],

@@ -2,11 +2,10 @@ import type { TranscriptWishes } from '../../llm/transcript-request.ts'
 import type { TranscribeAudioOutput } from '../../models/audio-transcript.ts'
 import type { BotContext } from '../../rpc/caller.ts'
 import type { FormFile } from '../../rpc/form-file.ts'
-import { recordPaid } from '../../rpc/journal.ts'
 import { answerOf, metered } from './metered.ts'
 import { withOwnModels } from './own-models.ts'
 import { readAudio } from './read-audio.ts'
-import { reportCall, reportFailure } from './report-call.ts'
+import { recordCall } from './record-call.ts'
 
 /** The question, as people read it. */
 const question = '[audio]'
@@ -32,18 +31,11 @@ export async function transcribeRecorded(
   transcription: Transcription,
 ): Promise<TranscribeAudioOutput> {
   const context = await withOwnModels(given)
-  let isReplayed = true
-  try {
-    const answer = await recordPaid(context, call, context.models.unrecorded, () => {
-      isReplayed = false
-      return transcribe(context, transcription)
-    })
-    await reportCall(context, { ...answer, isReplayed, contents: () => ({ prompt: question, answer: answer.output }) })
-    return answer
-  } catch (error) {
-    await reportFailure(context, () => question, error)
-    throw error
-  }
+  return recordCall(context, call, {
+    make: () => transcribe(context, transcription),
+    prompt: () => question,
+    answerOf: ({ output }) => output,
+  })
 }
 
 async function transcribe(

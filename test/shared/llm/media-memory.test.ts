@@ -17,11 +17,11 @@ test('one bot cannot take all of the memory for audio, nor all bots more than th
   hold(memory, 'three', 8)
 })
 
-test('a closed share is free again, once', () => {
+test('a share that is disposed of is free again, once', () => {
   const memory = new MediaMemory()
   const share = hold(memory, 'one', 64)
-  share.close()
-  share.close()
+  share[Symbol.dispose]()
+  share[Symbol.dispose]()
   hold(memory, 'one', 64)
   expect(() => hold(memory, 'one', 1)).toThrow('try again in a moment')
 })

@@ -24,6 +24,8 @@ test('an upload whose evaluation is interrupted twice is refused by name, and th
   }
   const { status, body } = await upload
   expect([status, body.type, body.metadata]).toEqual([413, 'LimitExceeded', { limit: 'memoryMegabytes' }])
-  expect(body.message).toMatch(/^The evaluation of the code was interrupted 2 times, and nothing was changed: .*killed/)
+  expect(body.message).toMatch(
+    /^The evaluation of the code was interrupted in attempt 2, and nothing was changed: .*killed/,
+  )
   expect((await platform.ask('POST', '/v1/admin/bots', { code: 'export const hooks = {}' })).status).toBe(200)
 })
