@@ -86,7 +86,8 @@ describe('a run', () => {
     expect(reason).toMatch(
       /^(a thread did not stop|an isolate ran out of memory .*|it ended .*|a run outlived its deadline)$/,
     )
-    const isPatient = turn >= 390 && waited >= 290
+    // The limit includes the loading of the code, which comes before the turn and takes long on a busy machine.
+    const isPatient = turn >= 200 && waited >= 290
     expect(isPatient || reason !== 'a thread did not stop').toBe(true)
     await expect.poll(() => isRunning(pid), patience).toBe(false)
     expect(milliseconds).toBeLessThan(400 + maxMilliseconds)
