@@ -2,14 +2,14 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { startEmbeddedPostgres } from '../cli/postgres/embedded-postgres.ts'
-import { migrate } from './migrations.ts'
+import { startEmbeddedPostgres } from './postgres/embedded-postgres.ts'
+import { migrate } from '../migrations/migrations.ts'
 
 /**
  * Writes the schema that the migrations make to `schema.sql`, so that a review shows schema changes in one file. With
  * `--check` it only verifies that the committed file is up to date.
  */
-const file = join(import.meta.dirname, 'schema.sql')
+const file = join(import.meta.dirname, '..', 'migrations', 'schema.sql')
 
 const query = `
   select format(E'create %stable %I (\\n  %s\\n);', case relpersistence when 'u' then 'unlogged ' else '' end, relname,
