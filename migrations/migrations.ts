@@ -58,6 +58,7 @@ import * as retention from './098_retention.ts'
 import * as listsByUpdate from './110_lists_by_update.ts'
 import * as modelSlots from './111_model_slots.ts'
 import * as conversationsByNewestMessage from './113_conversations_by_newest_message.ts'
+import * as messageCounts from './114_message_counts.ts'
 
 interface Migration extends Knex.Migration {
   /** Where old and new processes cannot do everything side by side: what does not work, and what to do until all are replaced. */
@@ -121,6 +122,7 @@ export const migrations: Record<string, Migration> = {
   '110_lists_by_update': listsByUpdate,
   '111_model_slots': modelSlots,
   '113_conversations_by_newest_message': conversationsByNewestMessage,
+  '114_message_counts': messageCounts,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

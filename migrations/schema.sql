@@ -1,5 +1,21 @@
 -- What the migrations make; written by `npm run schema`, compared by `npm run check`.
 
+CREATE OR REPLACE FUNCTION public.count_deleted_messages()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        perform pg_advisory_xact_lock_shared(hashtext('message counts'), hashtext(bot_id))
+        from (select distinct bot_id from removed) bots;
+        update message_counts set counted = counted - deleted.messages
+        from (
+          select conversation_id, count(*) as messages from removed join message_counts using (conversation_id)
+          where created_at <= counted_until group by conversation_id
+        ) deleted
+        where message_counts.conversation_id = deleted.conversation_id;
+        return null;
+      end $function$;
+
 CREATE OR REPLACE FUNCTION public.count_files()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -25,6 +41,17 @@ AS $function$
           ) change
           where file_usage.bot_id = change.bot_id;
         end if;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION public.count_imported_message()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        perform pg_advisory_xact_lock_shared(hashtext('message counts'), hashtext(new.bot_id));
+        update message_counts set counted = counted + 1
+        where conversation_id = new.conversation_id and counted_until >= new.created_at;
         return null;
       end $function$;
 
@@ -860,6 +887,14 @@ create table members (
 
 CREATE INDEX members_by_account ON public.members USING btree (account_id);
 
+create table message_counts (
+  conversation_id text not null,
+  counted integer not null,
+  counted_until timestamp(3) with time zone not null,
+  constraint message_counts_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE CASCADE,
+  constraint message_counts_pkey PRIMARY KEY (conversation_id)
+);
+
 create table messages (
   id text not null,
   bot_id text not null,
@@ -879,6 +914,10 @@ create table messages (
   constraint messages_pkey PRIMARY KEY (id),
   constraint messages_tags_size CHECK ((pg_column_size(tags) <= 400000)) NOT VALID
 );
+
+CREATE TRIGGER count_deleted_messages AFTER DELETE ON public.messages REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION count_deleted_messages();
+
+CREATE TRIGGER count_imported_message AFTER INSERT ON public.messages FOR EACH ROW WHEN ((new.created_at < (clock_timestamp() - '00:00:01'::interval))) EXECUTE FUNCTION count_imported_message();
 
 CREATE INDEX messages_by_bot ON public.messages USING btree (bot_id, created_at DESC, id DESC);
 

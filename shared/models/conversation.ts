@@ -33,6 +33,8 @@ export interface RuntimeConversationRow extends ConversationRow {
   /** The name of the conversation's integration. */
   integration: string
   message_count: number
+  /** Those of its messages that need not be counted again. */
+  counted: number
 }
 
 /** @param viewer the bot by default */

@@ -7,13 +7,13 @@ import { startedInsert } from './conversation-started.ts'
 import type { CreatedConversation } from './conversations.ts'
 import { query, type Database } from './database.ts'
 import { applyFilters, applyMatch, type Filters } from './filters.ts'
+import { countColumns, keepCounts } from './message-counts.ts'
 import { inScope, scopeBindings, type Scope } from './scope.ts'
 import type { ConversationRow, UserRow } from '../models/tables.ts'
 
 /** Conversations as the runtime API shows them to bots and integrations. */
 
-const messageCount = `(select count(*) from messages where conversation_id = conversations.id)::integer as message_count`
-const columns = `conversations.*, integration, ${messageCount}`
+const columns = `conversations.*, integration, ${countColumns}`
 
 export interface NewRuntimeConversation {
   id: string
@@ -38,7 +38,7 @@ export async function insertRuntimeConversation(
        values (:id, :botId, :installationId, :channel, :tags, :properties)
        returning *
      ), started as (${startedInsert})
-     select conversation.*, integration, 0 as message_count, exists (select from started) as has_started_event
+     select conversation.*, integration, 0 as message_count, 0 as counted, exists (select from started) as has_started_event
      from conversation join installations on installations.id = installation_id`,
     {
       ...conversation,
@@ -62,12 +62,11 @@ export async function findRuntimeConversation(
      where conversations.id = :id and ${inScope}`,
     { ...scopeBindings(scope), id },
   )
+  if (row) await keepCounts(db, [row])
   return row
 }
 
-/**
- * As `findRuntimeConversation`, without the number of messages: counting takes 40 ms in a conversation with 200,000.
- */
+/** As `findRuntimeConversation`, without the number of messages. */
 export async function findScopedConversation(
   db: Database,
   scope: Scope,
@@ -154,6 +153,7 @@ export async function pageOfRuntimeConversations(
       applyFilters(query, 'conversations', filters)
       page(query, request, `conversations.${request.column}`, 'conversations.id')
     })
+  await keepCounts(db, rows)
   return toPage(rows, request, (row) => ({ createdAt: row[request.column], id: row.id }))
 }
 

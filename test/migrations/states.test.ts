@@ -16,7 +16,7 @@ interface FormerRow extends FilledRow {
 }
 
 /** Columns that triggers count in, which the insertion of other rows changes. */
-const counters = new Set(['file_usage.files', 'file_usage.bytes', 'bot_tables.row_count'])
+const counters = new Set(['file_usage.files', 'file_usage.bytes', 'bot_tables.row_count', 'message_counts.counted'])
 
 /** The changes of values that migrations intend, as `table.column`, by the last state whose rows they concern. */
 const intended: Record<string, { until: string; value: string | null }> = {
