@@ -15,6 +15,7 @@ import { readBody } from './body.ts'
 import { routerNetworks } from './client-address.ts'
 import { consolePages } from './console/pages.ts'
 import { allowPages, files } from './files/files.ts'
+import { sendContent } from './files/serve-content.ts'
 import { openFairAdmission, type FairAdmission } from './fair-admission.ts'
 import { EndlessStreams, prepareClose, RequestsInFlight } from './graceful-close.ts'
 import { health } from './health.ts'
@@ -111,6 +112,9 @@ function routesOf(context: Context, parts: AppParts): Express {
         endless.add(reply.stream, sent)
       }
       await sent
+    } else if (reply.content) {
+      response.status(reply.status).set(reply.headers ?? {})
+      await inFlight.track(sendContent(context, overload, reply.content, response))
     } else if (reply.opensStream) {
       await realtime.open(reply.body as Listening, () => {
         overload.leave(response)

@@ -1304,7 +1304,7 @@ export interface GenerateAudioInput {
   /** One of `listVoices`; a usual one unless given. */
   voice?: string
   /** `mp3` unless given; models of Google make `wav` only. */
-  format?: 'mp3' | 'opus' | 'wav'
+  format?: 'mp3' | 'opus' | 'aac' | 'flac' | 'wav' | 'pcm'
   speed?: number
   /** How it is spoken, of models that take it. */
   instructions?: string
@@ -1325,7 +1325,7 @@ export interface GenerateAudioOutput {
     /** The model that answered, as `provider:model`. */
     model: string
     voice: string
-    format: 'mp3' | 'opus' | 'wav'
+    format: 'mp3' | 'opus' | 'aac' | 'flac' | 'wav' | 'pcm'
     characterCount: number
     /** The file of the bot that has the content. */
     fileId: string
@@ -1361,7 +1361,7 @@ export interface GenerateImageInput {
   /** Of models that have several. */
   quality?: 'low' | 'medium' | 'high' | 'auto'
   /** Of models that have several; `png` unless given. */
-  format?: 'png' | 'jpeg'
+  format?: 'png' | 'jpeg' | 'webp'
   options?: {
     /** Days after which the file is deleted; 30 unless given. */
     expirationDays?: number

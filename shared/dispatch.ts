@@ -1,11 +1,13 @@
 import { authorise, type Caller } from './rpc/caller.ts'
 import type { Context } from './context.ts'
 import { ApiError } from './errors.ts'
+import { findReferenced, type FileReference } from './files/find-content.ts'
 import { dispatchOnce } from './rpc/idempotency.ts'
 import type { LineFormat } from './json/line-format.ts'
 import { collectLines, leaveUnread, toLineStream, type LineStream } from './rpc/line-stream.ts'
 import { answersInLines, type Operation } from './rpc/operation.ts'
 import { findOperation, type PathParameters } from './router.ts'
+import type { FileContent } from './store/file-contents.ts'
 
 /** A request in the form that every entry point produces. */
 export interface Request {
@@ -50,6 +52,8 @@ export interface Reply {
   opensStream?: boolean
   /** The answer instead of a body, in lines. */
   stream?: FormattedLines
+  /** The answer instead of a body, as it is stored. */
+  content?: FileContent
 }
 
 /** An answer in lines, with how they are written. */
@@ -83,22 +87,28 @@ async function carryOut(context: Context, request: Request, onFound: (operation:
     ? asObject(await request.body(caller, operation))
     : operation.readQuery(request.query ?? {})
   const input = { ...given, ...queryFieldsOf(operation, request), ...headersOf(operation, request), ...parameters }
-  const { status, opensStream, lineFormat: format } = operation
+  const { status, opensStream, answersWithFile, lineFormat: format } = operation
   const streamsLines = answersInLines(operation, input)
   const { callerGone, fetchForCaller } = request
   if (request.idempotencyKey !== undefined && operation.method === 'POST') {
     const keyed = { key: request.idempotencyKey, operation: streamsLines ? collected(operation) : operation, input }
     const { body, isRepeated } = await dispatchOnce({ ...context, caller }, keyed)
     const headers = isRepeated && { headers: { 'Idempotent-Replayed': 'true' } }
+    if (answersWithFile) return { ...(await contentReply(context, status, body)), ...headers }
     return streamsLines
       ? { status, body: null, stream: { ...toLineStream(body as unknown[]), format }, ...headers }
       : { status, body, ...headers }
   }
   const holdAnswer = (bytes: number) => request.holdAnswer?.(caller, bytes)
   const body = await operation.call({ ...context, caller, holdAnswer, callerGone, fetchForCaller }, input)
+  if (answersWithFile) return contentReply(context, status, body)
   return streamsLines
     ? { status, body: null, stream: { ...(body as LineStream), format } }
     : { status, body, opensStream }
+}
+
+async function contentReply({ db }: Context, status: number, reference: unknown): Promise<Reply> {
+  return { status, body: null, content: await findReferenced(db, reference as FileReference) }
 }
 
 /** The operation with its lines as a list, which can be stored: a stream with an idempotency key is read to its end first. */

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
 import { fileName } from '#shared/files/file-addresses.ts'
+import type { ByteRange } from '#shared/files/object-store.ts'
 import { readRange } from '#shared/files/byte-range.ts'
 import { findContentAt } from '#shared/files/find-content.ts'
 import { readObject } from '#shared/files/objects.ts'
@@ -46,8 +47,19 @@ export async function serveContent(
   if (range) response.set('Content-Range', `bytes ${range.start}-${range.end}/${object.size}`)
   if (request.method === 'HEAD' || length === 0) return void response.end()
 
-  overload.hold(response, Math.min(length, heldBytes), content.botId)
-  await send(context, content, range, response)
+  await send(context, overload, { content, range, length }, response)
+}
+
+/** Sends a content as the answer of an operation. */
+export async function sendContent(
+  context: Context,
+  overload: Overload,
+  content: FileContent,
+  response: Response,
+): Promise<void> {
+  const { size: length } = content.object
+  response.set({ 'Content-Type': content.contentType, 'Content-Length': String(length), 'Cache-Control': 'no-store' })
+  await send(context, overload, { content, length }, response)
 }
 
 /** Whether the client has this content already. A client that asks caches on its way to ask again does have it. */
@@ -58,10 +70,12 @@ function isKnown(request: Request, etag: string): boolean {
 
 async function send(
   context: Context,
-  { object }: FileContent,
-  range: { start: number; end: number } | undefined,
+  overload: Overload,
+  { content, range, length }: { content: FileContent; range?: ByteRange | undefined; length: number },
   response: Response,
 ): Promise<void> {
+  const { object, botId } = content
+  overload.hold(response, Math.min(length, heldBytes), botId)
   response.setTimeout(idleMilliseconds, () => response.destroy())
   try {
     await pipeline(readObject(context, object, range), response)

@@ -1,7 +1,25 @@
 import type { Context } from '../context.ts'
 import { ApiError, notFound } from '../errors.ts'
+import { closedObject, type Infer } from '../schema.ts'
+import type { Database } from '../store/database.ts'
 import { findContent, findPublicContent, type FileContent } from '../store/file-contents.ts'
 import { readSignedAddress } from './file-addresses.ts'
+
+/** The content of a file, as an upsert brought it. */
+export const fileReference = closedObject({ fileId: { type: 'string' }, generation: { type: 'integer' } })
+
+export type FileReference = Infer<typeof fileReference>
+
+/**
+ * The content that a reference of the platform's own names.
+ *
+ * @throws ApiError `ResourceNotFound` when the file has expired, or was deleted or replaced
+ */
+export async function findReferenced(db: Database, { fileId, generation }: FileReference): Promise<FileContent> {
+  const content = await findContent(db, fileId, generation)
+  if (content) return content
+  throw notFound(`File '${fileId}'`, 'it has expired, or was deleted or replaced')
+}
 
 /**
  * The content at an address.

@@ -14,7 +14,7 @@ export const generateImageInput = closedObject(
       description: 'In pixels, as `1024x1024`, or a ratio, as `16:9`: the nearest that the model makes.',
     },
     quality: { enum: ['low', 'medium', 'high', 'auto'], description: 'Of models that have several.' },
-    format: { enum: ['png', 'jpeg'], description: 'Of models that have several; `png` unless given.' },
+    format: { enum: pictureFormats, description: 'Of models that have several; `png` unless given.' },
     options: expirationOptions,
   },
 )

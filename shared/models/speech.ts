@@ -6,7 +6,7 @@ const text = { type: 'string' } as const
 /** Upper bound of a text that is spoken: that of the providers. */
 export const maxSpokenCharacters = 4096
 
-export const audioFormats = ['mp3', 'opus', 'wav'] as const
+export const audioFormats = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const
 export type AudioFormat = (typeof audioFormats)[number]
 
 export const generateAudioInput = closedObject(

@@ -112,6 +112,7 @@ function withFile<Body extends Schema>(body: Body, { fileField }: FormBody): Bod
 
 function success(operation: Operation, { publisher, interface: { name: api } }: Writing) {
   if (operation.opensStream) return stream
+  if (operation.answersWithFile) return content
   return {
     description: operation.status === 201 ? 'Created.' : 'Done.',
     ...(operation.method === 'POST' && {
@@ -128,6 +129,13 @@ function success(operation: Operation, { publisher, interface: { name: api } }: 
       }),
     },
   }
+}
+
+/** The response of an operation that answers with the content of a file. */
+const content = {
+  description: 'The content.',
+  headers: { 'Idempotent-Replayed': reference('headers', 'IdempotentReplayed') },
+  content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' }, example: 'ID3' } },
 }
 
 /** The response of an operation that opens a stream. */

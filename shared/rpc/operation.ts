@@ -33,6 +33,8 @@ interface Declared<A extends Access, I, O> {
   status?: 200 | 201
   /** The output is not the answer: it names the stream that the HTTP entry point opens. */
   opensStream?: true
+  /** The output is not the answer: it is a `FileReference`, to the file whose content is the answer. */
+  answersWithFile?: true
   /** It waits for a worker to process its writes, or for another service, so it cannot be one transaction. */
   awaitsWorker?: true
   /**
@@ -109,6 +111,7 @@ export interface Operation {
   errors: readonly ErrorType[]
   status: number
   opensStream: boolean
+  answersWithFile: boolean
   /** `call` answers with a `LineStream`. */
   streamsLines: boolean | 'on request'
   lineFormat: LineFormat
@@ -148,6 +151,7 @@ export function operation<A extends Access, const I extends object, const O exte
     status = 200,
     errors = [],
     opensStream = false,
+    answersWithFile = false,
     streamsLines = false,
     lineFormat = newlineDelimited,
     isForLibraries = false,
@@ -183,6 +187,7 @@ export function operation<A extends Access, const I extends object, const O exte
     status,
     errors,
     opensStream,
+    answersWithFile,
     streamsLines,
     lineFormat,
     isForLibraries,

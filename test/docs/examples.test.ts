@@ -66,8 +66,10 @@ function answerAsModels(mock: SimulatedProviders['mock']): void {
   mock.onMessage('a story', { content: 'Once upon a time.' })
   mock.onMessage('Why?', { content: 'Because.' })
   mock.onTranscription({ transcription: { text: 'Good morning' } })
-  mock.onImage('the shop', { image: { b64Json: Buffer.from('\x89PNG\r\n\x1a\n', 'latin1').toString('base64') } })
-  mock.onSpeech('the shop', { audio: Buffer.from('ID3').toString('base64') })
+  const picture = { image: { b64Json: Buffer.from('\x89PNG\r\n\x1a\n', 'latin1').toString('base64') } }
+  const speech = { audio: Buffer.from('ID3').toString('base64') }
+  mock.onImage('the shop', picture).onImage('A lamp', picture)
+  mock.onSpeech('the shop', speech).onSpeech('Good morning', speech)
   mock.onMessage('do you open', { content: 'On weekdays, from 9 to 5.' })
 }
 

@@ -7,6 +7,8 @@ import { insertCardOutcomes } from '#shared/store/journal.ts'
 import { dispatch, type FormattedLines, type Reply, type Request } from '#shared/dispatch.ts'
 import type { BotCaller, OpenStreams } from '#shared/rpc/caller.ts'
 import type { Context, FetchedBytes } from '#shared/context.ts'
+import { readObject } from '#shared/files/objects.ts'
+import type { FileContent } from '#shared/store/file-contents.ts'
 import { formOfCode } from '#shared/rpc/form-file.ts'
 import { hashOf } from '#shared/rpc/journal.ts'
 import { answersInLines, type Operation } from '#shared/rpc/operation.ts'
@@ -69,13 +71,15 @@ export function createHostHandler(
     })
     if (reply.stream) return toHostStream(reply.status, reply.stream, (how) => step?.end(how))
     step?.end(reply.status)
+    if (reply.content) return contentStream(context, reply.status, reply.content)
     if (operationName !== 'searchFiles' || reply.status !== 200) return reply as HostReply
     const { passages } = reply.body as { passages: FoundPassageView[] }
     return { ...(reply as HostReply), kb: await eventKnowledge(context, run.botId, query ?? {}, passages) }
 
     function toCaller(operation: Operation): BotCaller {
       step?.name(operation.name)
-      if (answersInLines(operation, body) && reserveStream?.() === false) throw tooManyStreams()
+      const comesInParts = operation.answersWithFile || answersInLines(operation, body)
+      if (comesInParts && reserveStream?.() === false) throw tooManyStreams()
       operationName = operation.name
       const name = `${isCardScope(card) ? card : ''}${journalName(operation, body)}`
       const ordinal = (counts.get(name) ?? 0) + 1
@@ -119,6 +123,11 @@ async function fetchBytes(fetch: HostFetch, url: string, ended: AbortSignal): Pr
 
 function notFetched(reason: string): ApiError {
   return new ApiError('Runtime', `The address cannot be read: ${reason}`, { metadata: { subtype: 'NOT_FETCHED' } })
+}
+
+/** A reply that is the content of a file, which is read as the code reads it. */
+function contentStream(context: Context, status: number, { object, contentType }: FileContent): HostStream {
+  return { status, contentType, parts: readObject(context, object), cancel() {} }
 }
 
 /**

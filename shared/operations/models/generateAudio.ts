@@ -1,6 +1,6 @@
 import { generateAudioInput, generateAudioOutput } from '../../models/speech.ts'
 import { operation } from '../../rpc/operation.ts'
-import { makeRecorded } from './make-recorded.ts'
+import { speakRecorded } from './speak-recorded.ts'
 
 export const generateAudio = operation({
   name: 'generateAudio',
@@ -17,14 +17,7 @@ export const generateAudio = operation({
   output: generateAudioOutput,
 
   async handle(context, input) {
-    const { url, metadata } = await makeRecorded(context, input, {
-      use: 'speech',
-      model: input.model,
-      prompt: input.input,
-      days: input.options?.expirationDays,
-      estimate: (models, choice) => models.estimateSpeech(input, choice),
-      ask: (models, request) => models.speak({ ...request, input }),
-    })
+    const { url, metadata } = await speakRecorded(context, input, input)
     return { output: { audioUrl: url }, metadata: { ...metadata, characterCount: input.input.length } }
   },
 })

@@ -1,4 +1,5 @@
 import { contentAddress } from '../../files/file-addresses.ts'
+import type { FileReference } from '../../files/find-content.ts'
 import { discardObject, writeObject } from '../../files/objects.ts'
 import { newId } from '../../ids.ts'
 import type { PictureFormat } from '../../models/picture.ts'
@@ -21,6 +22,9 @@ const files: Record<MediaFormat, { contentType: string; extension: string }> = {
   webp: { contentType: 'image/webp', extension: 'webp' },
   mp3: { contentType: 'audio/mpeg', extension: 'mp3' },
   opus: { contentType: 'audio/ogg', extension: 'opus' },
+  aac: { contentType: 'audio/aac', extension: 'aac' },
+  flac: { contentType: 'audio/flac', extension: 'flac' },
+  pcm: { contentType: 'audio/pcm', extension: 'pcm' },
   wav: { contentType: 'audio/wav', extension: 'wav' },
 }
 
@@ -31,6 +35,14 @@ export interface Media {
   /** The model that made it, as `provider:model`. */
   model: string
   days: number
+}
+
+/** Days for which the file of an answer that has the content itself is kept, for repeated runs. */
+export const daysOfContent = 1
+
+/** The content of a file that `storeMedia` has made. */
+export function contentOf({ fileId }: { fileId: string }): FileReference {
+  return { fileId, generation: 1 }
 }
 
 const dayMilliseconds = 24 * 3600 * 1000

@@ -62,13 +62,27 @@ test('a bot with the library of openai sends audio in a form', async () => {
   expect(await body.file.text()).toBe('Tell me something')
 })
 
+/** Kills the worker after the first reply of a bot, and returns both replies, of the first run and of the repeated one. */
+async function repliesAcrossKill(name: string): Promise<string[]> {
+  const processes = new Processes()
+  onTestFinished(() => processes.stop())
+  await using own = await openPlatform({ worker: false, environment: endpoint.environment })
+  const victim = await processes.start(own, 'worker')
+  const { botId, conversationId } = await talkTo(own, name, `${platformUrl}/v2/cognitive/openai`)
+  const patience = { timeout: 30_000, interval: 20 }
+  await expect.poll(() => replies(own, conversationId), patience).toHaveLength(1)
+  process.kill(victim.pid, 'SIGKILL')
+  await processes.start(own, 'worker')
+  await expect.poll(() => replies(own, conversationId), { timeout: 50_000 }).toHaveLength(2)
+  const [event] = await endedEvents(own, botId, 1)
+  expect(event).toMatchObject({ status: 'processed', attempt: 2 })
+  return replies(own, conversationId)
+}
+
 test(
   'calls of a library are recorded: a worker is killed after them, and the next one gets the same answers',
   { timeout: 90_000 },
   async () => {
-    const processes = new Processes()
-    onTestFinished(() => processes.stop())
-    await using own = await openPlatform({ worker: false, environment: endpoint.environment })
     endpoint.requests.length = 0
     endpoint.script = (response, { body }) =>
       body.messages.length === 1
@@ -76,18 +90,29 @@ test(
             tool_calls: [{ id: 'call1', type: 'function', function: { name: 'weather', arguments: '{}' } }],
           })
         : complete(response, { content: `It is ${body.messages.at(-1).content}` })
-    const victim = await processes.start(own, 'worker')
-    const { botId, conversationId } = await talkTo(own, 'openai-tools', `${platformUrl}/v2/cognitive/openai`)
-    const patience = { timeout: 30_000, interval: 20 }
-    await expect.poll(() => replies(own, conversationId), patience).toHaveLength(1)
-    process.kill(victim.pid, 'SIGKILL')
-    await processes.start(own, 'worker')
-    await expect.poll(() => replies(own, conversationId), { timeout: 50_000 }).toHaveLength(2)
-    const [first, second] = await replies(own, conversationId)
+    const [first, second] = await repliesAcrossKill('openai-tools')
     expect(first).toMatch(/: It is rain$/)
     expect(second).toBe(first)
     expect(endpoint.requests).toHaveLength(2)
-    const [event] = await endedEvents(own, botId, 1)
-    expect(event).toMatchObject({ status: 'processed', attempt: 2 })
+  },
+)
+
+test(
+  'pictures and speech of a library are recorded: a worker is killed after them, and the next one gets the same bytes',
+  { timeout: 90_000 },
+  async () => {
+    const png = Buffer.from('\x89PNG\r\n\x1a\n a picture', 'latin1')
+    // Of more than one part, and no UTF-8.
+    const audio = Buffer.alloc(300_000, 0xff)
+    audio[audio.length - 1] = 7
+    endpoint.requests.length = 0
+    endpoint.script = (response, { path }) =>
+      path.endsWith('/speech')
+        ? void response.writeHead(200, { 'content-type': 'audio/mpeg' }).end(audio)
+        : answerWith(response, 200, JSON.stringify({ data: [{ b64_json: png.toString('base64') }] }))
+    const [first, second] = await repliesAcrossKill('openai-media')
+    expect(first).toBe(`${png.toString('base64')}, audio/mpeg of 300000 bytes, 255 to 7`)
+    expect(second).toBe(first)
+    expect(endpoint.requests.map(({ path }) => path)).toEqual(['/v1/images/generations', '/v1/audio/speech'])
   },
 )
