@@ -1,32 +1,13 @@
-import {
-  maxCardsPerEvent,
-  maxFrames,
-  maxVisits,
-  type FlowFrame,
-  type FlowResult,
-  type FlowTask,
-} from '../../protocol/flow-contract.ts'
-import { limitError, reasonOf } from '../errors.ts'
+import { maxCardsPerEvent, type FlowResult, type FlowTask } from '../../protocol/flow-contract.ts'
+import { reasonOf } from '../errors.ts'
 import type { Pipeline } from '../pipeline-parts.ts'
-import {
-  hasOwn,
-  indexIn,
-  isObject,
-  NativeError,
-  NativeWeakMap,
-  now,
-  parse,
-  sliceText,
-  weakMapGet,
-  weakMapSet,
-} from '../primordials.ts'
+import { isObject, NativeError, now, sliceText } from '../primordials.ts'
 import { attributed, never } from '../run.ts'
 import type { Step } from './card-parts.ts'
-import { performCard, resumeCard } from './cards.ts'
+import { performCard } from './cards.ts'
 import { indexOfCard, nodeOf, portOf, type Card, type Flow, type Flows } from './definition.ts'
 import {
   emptyRecord,
-  eventState,
   newPosition,
   pathOf,
   scopeOf,
@@ -35,7 +16,9 @@ import {
   topFrame,
   type FlowRun,
 } from './flow-run.ts'
-import { holds, toData, toWords } from './values.ts'
+import { flowLimit, follow, isFlowLimit, noFlow, push, restart, restartKeepingTemp, warnOfRemoved } from './moves.ts'
+import { resumeCard } from './question-cards.ts'
+import { holds, toWords } from './values.ts'
 
 /**
  * Runs the flows of a bot for one event: continues where the conversation stands, or begins a flow. The position that
@@ -163,10 +146,6 @@ async function beginMain(flowRun: FlowRun): Promise<FlowResult['position']> {
   return continueFrom(flowRun, { to: 'main/' })
 }
 
-function warnOfRemoved({ pipeline }: FlowRun, { flow, node }: FlowFrame): void {
-  pipeline.logger.warn(`The conversation stood at ${flow}/${node}, which this version does not have: flow main begins`)
-}
-
 /** People have handed the conversation back. The end of another wait may have come while the bot did not run. */
 async function resumeAfterHandover(flowRun: FlowRun): Promise<FlowResult['position']> {
   const frame = topFrame(flowRun)
@@ -209,41 +188,6 @@ function triggerOf(flows: Flows, { flow, trigger }: { flow: string; trigger: str
     if (list![index]!.id === trigger) return list![index]
   }
   return undefined
-}
-
-/** Leaves all flows in progress. */
-function restart(flowRun: FlowRun): void {
-  const { previous } = flowRun.position
-  flowRun.position = { ...newPosition(flowRun.task), ...(previous && { previous }) }
-}
-
-/** Begins a flow above the present one, with the defaults of its variables. */
-function push(flowRun: FlowRun, id: string, input: Record<string, unknown>): void {
-  const flow = flowRun.flows[id]
-  if (flow === undefined) throw new NativeError(`The bot has no flow '${id}'`)
-  const { frames } = flowRun.position
-  if (frames.length >= maxFrames) {
-    throw flowLimit(`Flows call each other more than ${maxFrames} deep: '${id}' was not called`)
-  }
-  const variables = variablesOf(flow)
-  for (const name in input) {
-    if (hasOwn(input, name)) define(variables, name, toData(input[name], parse))
-  }
-  frames[frames.length] = { flow: id, node: flow.start, card: '', variables: variables as never }
-}
-
-function variablesOf({ variables }: Flow): Record<string, unknown> {
-  const values: Record<string, unknown> = {}
-  for (const name in variables) {
-    if (!hasOwn(variables, name)) continue
-    const initial = variables[name]!.default
-    if (initial !== undefined && typeof initial !== 'function') define(values, name, toData(initial, parse))
-  }
-  return values
-}
-
-function define(object: Record<string, unknown>, name: string, value: unknown): void {
-  if (name !== '__proto__') object[name] = value
 }
 
 /** Where to go on: at a destination, with the answer to the waiting card, or after the card. */
@@ -321,7 +265,7 @@ function toPort(card: Card, step: Step): Step {
  */
 function failed(flowRun: FlowRun, flow: Flow, card: Card, path: string, error: unknown): Step {
   const { flows, task } = flowRun
-  const isLimit = reasonOf(error) !== 'error' || (isObject(error) && weakMapGet(flowLimits, error) === true)
+  const isLimit = reasonOf(error) !== 'error' || isFlowLimit(error)
   const to = portOf(card, 'error')
   const hasOther = flow.onError !== undefined && flow.onError !== null
   const hasErrorFlow = flows['error'] !== undefined && task.isLastAttempt && flow.id !== 'error'
@@ -336,119 +280,4 @@ function failed(flowRun: FlowRun, flow: Flow, card: Card, path: string, error: u
 function messageOf(error: unknown): string {
   const message = isObject(error) ? error['message'] : error
   return typeof message === 'string' ? sliceText(message, 0, 1000) : 'The card threw a value that is no error'
-}
-
-/** Moves the position. @returns the index of the card that runs next */
-function follow(flowRun: FlowRun, step: Exclude<Step, { kind: 'wait' }>, index: number): number {
-  switch (step.kind) {
-    case 'next':
-      return index + 1
-    case 'port':
-      return index + 1
-    case 'go':
-      return step.to === null ? leave(flowRun) : goTo(flowRun, step.to)
-    case 'jump':
-      restartKeepingTemp(flowRun)
-      push(flowRun, step.flow, {})
-      return enter(flowRun, flowRun.flows[step.flow]!.start)
-    case 'call':
-      push(flowRun, step.flow, step.input)
-      return enter(flowRun, flowRun.flows[step.flow]!.start)
-    case 'end':
-      return endAll(flowRun)
-  }
-}
-
-function restartKeepingTemp(flowRun: FlowRun): void {
-  const { temp } = flowRun.position
-  restart(flowRun)
-  flowRun.position.temp = temp
-}
-
-/** Ends the top flow. Its caller continues after the card that called it, with the variables that this card names. */
-function leave(flowRun: FlowRun): number {
-  const { position, flows } = flowRun
-  const { frames } = position
-  const ended = frames[frames.length - 1]!
-  frames.length -= 1
-  position.previous = { flow: ended.flow, node: ended.node }
-  const frame = topFrame(flowRun)
-  if (frame === undefined && ended.flow === 'end') endSession(flowRun)
-  if (frame === undefined || ended.interrupts) return 0
-  const node = nodeOf(flows[frame.flow] ?? noFlow, frame.node)
-  if (node === undefined) {
-    warnOfRemoved(flowRun, frame)
-    restartKeepingTemp(flowRun)
-    if (flows['main'] === undefined) return 0
-    push(flowRun, 'main', {})
-    return enter(flowRun, flows['main'].start)
-  }
-  const index = indexOfCard(node, frame.card)
-  const output = index < 0 ? undefined : (node.cards[index]!['output'] as Record<string, string> | undefined)
-  for (const name in output) {
-    if (hasOwn(output, name) && hasOwn(ended.variables, name))
-      setVariable(flowRun, output[name]!, ended.variables[name])
-  }
-  return index + 1
-}
-
-/** Enters a destination: a node of the same flow, or another flow in its place. */
-function goTo(flowRun: FlowRun, to: string): number {
-  const slash = indexIn(to, '/')
-  if (slash === -1) return enter(flowRun, to)
-  const id = sliceText(to, 0, slash)
-  const node = sliceText(to, slash + 1)
-  const flow = flowRun.flows[id]
-  if (flow === undefined) throw new NativeError(`The bot has no flow '${id}'`)
-  const frame = topFrame(flowRun)!
-  if (frame.flow !== id) {
-    flowRun.position.previous = { flow: frame.flow, node: frame.node }
-    frame.flow = id
-    frame.variables = variablesOf(flow) as never
-    return enter(flowRun, node === '' ? flow.start : node, false)
-  }
-  return enter(flowRun, node === '' ? flow.start : node)
-}
-
-/** @param isSameFlow whether the node left is that of the frame */
-function enter(flowRun: FlowRun, node: string, isSameFlow = true): number {
-  const frame = topFrame(flowRun)!
-  if (isSameFlow && frame.card !== '') flowRun.position.previous = { flow: frame.flow, node: frame.node }
-  delete frame.waits
-  frame.node = node
-  frame.card = ''
-  const path = `${frame.flow}/${node}`
-  const visits = (flowRun.visits[path] ?? 0) + 1
-  flowRun.visits[path] = visits
-  if (visits > maxVisits) throw flowLimit(`The flow loops: an event may visit node ${path} at most ${maxVisits} times`)
-  return 0
-}
-
-/** The card `end`: flow `end` runs, or all flows end at once. The session ends with them. */
-function endAll(flowRun: FlowRun): number {
-  const { flows } = flowRun
-  const isEnding = topFrame(flowRun)?.flow === 'end'
-  restartKeepingTemp(flowRun)
-  if (flows['end'] !== undefined && !isEnding) {
-    push(flowRun, 'end', {})
-    return enter(flowRun, flows['end'].start)
-  }
-  endSession(flowRun)
-  return 0
-}
-
-function endSession(flowRun: FlowRun): void {
-  eventState(flowRun)['session'] = {}
-  flowRun.ended = true
-}
-
-const noFlow: Flow = { id: '', start: '', nodes: [] }
-
-const flowLimits = new NativeWeakMap<object, true>()
-
-/** The error of a flow that loops. It fails the event: no flow handles it. */
-function flowLimit(message: string): Error {
-  const error = limitError('error', 'FlowLimitError', message)
-  weakMapSet(flowLimits, error, true)
-  return error
 }
