@@ -7,35 +7,24 @@ import {
 } from '#sandbox/compiler/contract.ts'
 import { flowsFile } from '#sandbox/compiler/esbuild.ts'
 import { refusedImport } from '#sandbox/compiler/refused-import.ts'
-import { firstPosition, positionOfName, sourceFile, type SourcePosition } from '#sandbox/compiler/source-map.ts'
-import { acceptSchemas } from '#shared/code/accept-schema.ts'
-import { assertLength } from '#shared/code/merge-patch.ts'
 import { publishOutcome } from '#shared/signals/after-commit.ts'
 import { ApiError, isUnstorable } from '#shared/errors.ts'
 import { checkFlows, InvalidFlowsError } from '#shared/flows/check-flows.ts'
 import { writeFlowScript, type FlowScript } from '#shared/flows/flow-script.ts'
-import { retryPolicy, type InspectionOutcome } from '#shared/models/bot-code.ts'
-import { codeActionDefinitions, type CodeActionDefinitions } from '#shared/models/code-action-definitions.ts'
-import { limitHint } from '#shared/config/code-limits.ts'
 import { InterruptedError } from '#shared/queue/queue.ts'
-import { compile, describeErrors } from '#shared/schema.ts'
-import { findInspection, setInspectionOutcome, type AcceptedCode, type StoredCode } from '#shared/store/inspections.ts'
+import { findInspection, setInspectionOutcome, type StoredCode } from '#shared/store/inspections.ts'
 import type { CodeKind } from '#shared/models/tables.ts'
 import type { Inspection, RunError } from '#sandbox/protocol/contract.ts'
 import { secretRedactor } from '#sandbox/protocol/redact-secrets.ts'
 import { readSecrets } from '#shared/store/named-secrets.ts'
 import { inspectionEnvironment } from '../execution/bundles.ts'
 import { agentLimits, isAgent } from '../execution/agent-runtime.ts'
-import { runsModelCode, modelCodeWarning } from '../execution/model-code.ts'
 import { limitsOf } from '../execution/limits.ts'
 import type { WorkerContext } from '../context.ts'
+import { flowRefusal, interruptedAgain, refusal, toRefusal } from '../inspection/refusals.ts'
+import { toJson, toResult, type Result, type Upload } from '../inspection/result.ts'
 
-const isRetryPolicy = compile(retryPolicy, 'body')
-const isActionDefinitions = compile(codeActionDefinitions, 'body')
-
-type Upload = NonNullable<Awaited<ReturnType<typeof findInspection>>>
-type Refused = Extract<InspectionOutcome, { status: 'refused' }>
-type Result = { outcome: InspectionOutcome; code?: AcceptedCode }
+const flowsOfSdk = 'a bundle of the public SDK has no flows: its handler decides what happens'
 
 /** The attempt from which on an interruption refuses the upload; of the first one, another upload in the same process may be the cause. */
 const lastAttempt = 2
@@ -92,14 +81,6 @@ class EvaluationInterrupted extends InterruptedError {
     super(`The inspection was interrupted: ${reason}`)
     this.reason = reason
   }
-}
-
-/** The refusal of code whose evaluation ends one sandbox process after another, so that no request waits for a timeout. */
-function interruptedAgain(reason: string, attempt: number): Refused {
-  const message =
-    `The evaluation of the code was interrupted in attempt ${attempt}, and nothing was changed: ${reason}. Make the ` +
-    'module do less when it loads, or raise limits.memoryMegabytes, then try again'
-  return { status: 'refused', type: 'LimitExceeded', message, metadata: { limit: 'memoryMegabytes' } }
 }
 
 /** Whether an upload has the words of a bundle of the public SDK. */
@@ -218,83 +199,4 @@ async function evaluate(
 function withoutSecrets({ name, message, stack }: RunError, environment: Record<string, string>): RunError {
   const redact = secretRedactor(environment)
   return { name: redact(name), message: redact(message), ...(stack !== undefined && { stack: redact(stack) }) }
-}
-
-const flowsOfSdk = 'a bundle of the public SDK has no flows: its handler decides what happens'
-
-interface Evaluated {
-  kind: CodeKind
-  script: Script
-  inspection: Exclude<Inspection, { status: 'interrupted' }>
-}
-
-async function toResult(
-  { sandbox }: WorkerContext,
-  { source, flows: given, workspace_id: workspaceId }: Upload,
-  files: string | null,
-  { kind, script, inspection }: Evaluated,
-): Promise<Result> {
-  if (inspection.status === 'refused') {
-    const { reason, error, hook } = inspection
-    const { stack = '' } = error
-    const map = hook || stack === '' ? undefined : await sandbox.compiler.readSourceMap(workspaceId, script.sourceMap)
-    const at = hook ? positionOfName(source, hook) : firstPosition(stack, map)
-    const problem = hook ? error.message : `${error.name}: ${error.message}`
-    return { outcome: refusal(problem + limitHint(reason, error.name), at) }
-  }
-  const { kind: _kind, retry, actionDefinitions, flows: exported, ...named } = inspection
-  if (exported !== undefined) checkFlows(exported)
-  const hasFlowsInCode = exported !== undefined
-  const flows = given ?? (exported === undefined ? null : JSON.stringify(exported))
-  const stored = { script: script.code === source ? null : script.code, source_map: script.sourceMap, files }
-  const code = { kind, ...stored, flows, hasFlowsInCode }
-  const problem = problemOfDefinitions(actionDefinitions, named.actions)
-  if (problem !== undefined) return { outcome: refusal(problem, positionOfName(source, 'actionDefinitions')) }
-  const declared = {
-    ...named,
-    ...(actionDefinitions && { actionDefinitions: actionDefinitions as CodeActionDefinitions }),
-    ...(runsModelCode(script.code) && { warnings: [modelCodeWarning] }),
-  }
-  if (retry === undefined) return { outcome: declared, code }
-  if (isRetryPolicy(retry)) return { outcome: { ...declared, retry }, code }
-  return { outcome: refusal(`retry: ${describeErrors(isRetryPolicy)}`, positionOfName(source, 'retry')) }
-}
-
-/** @param actions names of the exported actions */
-function problemOfDefinitions(definitions: unknown, actions: string[]): string | undefined {
-  if (definitions === undefined) return undefined
-  if (!isActionDefinitions(definitions)) return `actionDefinitions: ${describeErrors(isActionDefinitions)}`
-  const unknown = Object.keys(definitions).find((name) => !actions.includes(name))
-  if (unknown !== undefined) return `actionDefinitions: there is no action '${unknown}' in exports.actions`
-  try {
-    assertLength(definitions)
-    acceptSchemas(codeActionDefinitions, definitions)
-    return undefined
-  } catch (error) {
-    if (error instanceof ApiError) return `actionDefinitions: ${error.message}`
-    throw error
-  }
-}
-
-function toJson(files: Compiled['files']): string | null {
-  return files.length === 0 ? null : JSON.stringify(files)
-}
-
-/** A refusal that names the flow, node, card and field at fault. */
-function flowRefusal({ message, first }: InvalidFlowsError): Refused {
-  const { problem: _problem, ...place } = first
-  return { status: 'refused', type: 'InvalidPayload', message, metadata: place }
-}
-
-function toRefusal(compiled: Exclude<Compilation, Compiled>): Refused {
-  if (compiled.status === 'refused') return refusal(compiled.problem, compiled.at)
-  const { problem, limit } = compiled
-  return { status: 'refused', type: 'LimitExceeded', message: problem, metadata: { limit } }
-}
-
-/** A refusal with the position of the fault in the uploaded code. */
-function refusal(problem: string, at: SourcePosition | undefined): Refused {
-  const refused = { status: 'refused', type: 'InvalidPayload' } as const
-  if (!at) return { ...refused, message: `${sourceFile}: ${problem}`, metadata: { file: sourceFile } }
-  return { ...refused, message: `${at.file}:${at.line}:${at.column}: ${problem}`, metadata: { ...at } }
 }
