@@ -91,6 +91,7 @@ function rehearseTogether(scripts: CachedScript[]): void {
     seed: '',
     token: () => '',
     call: never,
+    hold: () => () => {},
     openReply: () => ({ next: never, cancel() {} }),
     fetch: () => ({ answer: never(), cancel() {} }),
   }

@@ -1,8 +1,7 @@
 import type { CallSite } from './call-site.ts'
 import type { Fetched, NextPart } from './fetches.ts'
 import { freeze, indexIn, NativeTypeError, record, sliceText } from './primordials.ts'
-import { follow, never, type KernelRun } from './run.ts'
-import { followed } from './run.ts'
+import { follow, followed, hold, never, type KernelRun } from './run.ts'
 import type { Stream } from './streams.ts'
 
 /** The kernel's functions for the prelude. */
@@ -18,6 +17,11 @@ export interface Platform {
    * @param token the run that makes the call; anything but a token stands for the run whose turn it is
    */
   call(token: string, request: string, site: CallSite): Promise<string>
+  /**
+   * Keeps the run from ending while a call of it is being prepared, with `token` as in `call`. The returned function ends
+   * that; the limits of the run end it in any case.
+   */
+  hold(token: string): () => void
   /** Opens the stream in which a reply to a call comes, by the name in the reply. */
   openReply(token: string, name: string): Stream
   /**
@@ -73,6 +77,10 @@ export function createPlatform({ environment, seed, runs, current }: PlatformOpt
         if (run !== undefined) return follow(run, () => run.hostCalls.makeNow(request, site))
         if (indexIn(token, tokenStart) === 0) return never()
         throw atLoad()
+      },
+      hold(token: string): () => void {
+        const run = runOf(token)
+        return run === undefined ? () => {} : hold(run)
       },
       openReply(token: string, name: string): Stream {
         const run = runOf(token)

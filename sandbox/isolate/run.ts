@@ -89,10 +89,21 @@ function reportActiveHook(run: KernelRun): void {
  */
 export async function follow<Result>(run: KernelRun, work: () => Promise<Result>): Promise<Result> {
   if (run.ended) return never()
-  run.pendingOperations += 1
+  const release = hold(run)
   try {
     return await work()
   } finally {
+    release()
+  }
+}
+
+/** Counts an operation as pending until the returned function is called. */
+export function hold(run: KernelRun): () => void {
+  run.pendingOperations += 1
+  let isHeld = true
+  return () => {
+    if (!isHeld) return
+    isHeld = false
     run.pendingOperations -= 1
     if (run.pendingOperations === 0) run.onQuiet?.()
   }

@@ -23,10 +23,9 @@ export async function callPlatform(
   url: URL,
   { site, toError }: { site: CallSite; toError: (failure: FetchFailure) => Error },
 ): Promise<Response> {
-  const call = JSON.stringify(await toHostCall(request, url))
   const token = tokenOf(request)
   const signal = Request.signalOf(request)
-  const answer = platform.call(token, call, site).then((text) => JSON.parse(text) as Answer)
+  const answer = callHost(platform, request, url, { token, site })
   const { status, body, stream, contentType } = await orAborted(answer, signal).catch((error: unknown) => {
     answer.then(
       (late) => late.stream !== undefined && platform.openReply(token, late.stream).cancel(),
@@ -34,6 +33,7 @@ export async function callPlatform(
     )
     throw error
   })
+  if (typeof body === 'string') return new Response(body, { status })
   if (stream === undefined) return Response.json(body, { status })
   const content = new Incoming(platform.openReply(token, stream), toError, signal)
   const head = { status, statusText: 'OK', headers: [['content-type', contentType]] as [string, string][] }
@@ -46,9 +46,25 @@ interface Answer extends HostReply {
   contentType: string
 }
 
+/** The run does not end before the call is made, however long the body is read: code may not wait for the answer. */
+async function callHost(
+  platform: Platform,
+  request: Request,
+  url: URL,
+  { token, site }: { token: string; site: CallSite },
+): Promise<Answer> {
+  const release = platform.hold(token)
+  let reply: Promise<string>
+  try {
+    reply = platform.call(token, JSON.stringify(await toHostCall(request, url)), site)
+  } finally {
+    release()
+  }
+  return JSON.parse(await reply) as Answer
+}
+
 async function toHostCall(request: Request, url: URL): Promise<HostCall> {
   const query = queryOf(url.searchParams)
-  // Not in a function of its own: a run that ends waits for the calls that its code has made, and each `await` before a call delays it.
   const body = isForm(request) ? formOf(await request.formData()) : toBody(await request.text())
   return {
     method: request.method,

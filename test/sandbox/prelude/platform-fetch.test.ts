@@ -5,6 +5,7 @@ import {
   callRun,
   done,
   handlerThat,
+  logged,
   messageRun,
   ok,
   openTestSandbox,
@@ -130,5 +131,44 @@ describe('fetch of the platform', () => {
     )
     expect((await sandbox.run(run)).status).toBe('done')
     expect(calls.map((call) => call.path)).toEqual(['/1', '/2'])
+  })
+
+  const form = `const form = new FormData(); form.set('file', new File(['abc'], 'a.txt', { type: 'text/plain' }))`
+  const late = `const late = new ReadableStream({
+    async start(controller) {
+      await new Promise((resolve) => setTimeout(resolve, 30))
+      controller.enqueue(new TextEncoder().encode('{"a":1}'))
+      controller.close()
+    },
+  })`
+  const file = { name: 'a.txt', type: 'text/plain', base64: 'YWJj' }
+
+  test.each<[string, string, string, Json]>([
+    ['a form', form, 'form', { file }],
+    ['a body that comes late', late, 'late', { a: 1 }],
+  ])('is made before the end of a run that does not wait for it, with %s', async (_what, begin, body, expected) => {
+    const calls: (Json | undefined)[] = []
+    const host = async (call: HostCall) => {
+      calls.push(call.body)
+      return ok({})
+    }
+    const code = `${begin}; void fetch('${platformUrl}/v1/x', { method: 'POST', body: ${body}, duplex: 'half' })`
+    done(await sandbox.run(callRun(handlerThat(code), {}, { host })))
+    done(await sandbox.run(messageRun(botThat(code), { host })))
+    expect(calls).toEqual([expected, expected])
+  })
+
+  test('holds its run no longer than the limit of the run, with a body that never ends', async () => {
+    const code = `void fetch('${platformUrl}/v1/x', { method: 'POST', body: new ReadableStream({}), duplex: 'half' })`
+    const run = messageRun(botThat(code), { limits: { wallMilliseconds: 300 } })
+    expect(await sandbox.run(run)).toMatchObject({ status: 'failed', reason: 'timeout' })
+  })
+
+  test('leaves its run free where its body cannot be read', async () => {
+    const body = `new ReadableStream({ start(controller) { controller.error(new Error('no body')) } })`
+    const code = `await fetch('${platformUrl}/v1/x', { method: 'POST', body: ${body}, duplex: 'half' }).catch((error) => logger.info(error.message))`
+    const outcome = await sandbox.run(messageRun(botThat(code)))
+    done(outcome)
+    expect(logged(outcome)).toEqual(['no body'])
   })
 })
