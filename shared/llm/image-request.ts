@@ -65,9 +65,9 @@ function usageOf(
   }
 }
 
-function isSquare(size: string): boolean {
-  const [width, height] = sidesOf(size) ?? []
-  return width !== undefined && width === height
+function isSquare(size: string): boolean | undefined {
+  const sides = sidesOf(size)
+  return sides && sides[0] === sides[1]
 }
 
 function sidesOf(size: string): [width: number, height: number] | undefined {

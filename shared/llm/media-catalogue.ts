@@ -8,21 +8,24 @@ type Hosted = Exclude<ProviderKind, 'compatible'>
 export const qualities = ['low', 'medium', 'high', 'auto'] as const
 export type Quality = (typeof qualities)[number]
 
-/** The prices of a square picture in US dollars, by quality. Other shapes cost half as much again. */
+/** The prices of a picture in US dollars, by quality: of a square one, and of the other shapes. */
 interface PicturePrice {
-  low: number
-  medium: number
-  high: number
+  square: PricesOfQualities
+  other: PricesOfQualities
 }
+
+type PricesOfQualities = Record<Exclude<Quality, 'auto'>, number>
 
 /** The sizes of OpenAI's models. */
 export const pictureSizes = ['1024x1024', '1536x1024', '1024x1536'] as const
 
-const picture = (low: number, medium: number, high: number): PicturePrice => ({ low, medium, high })
+const prices = (low: number, medium: number, high: number): PricesOfQualities => ({ low, medium, high })
+const picture = (square: PricesOfQualities, other = square): PicturePrice => ({ square, other })
 
 /**
- * The models beside those of texts, the usual one of a provider first, with their prices in spring 2026: of a minute of audio, of a
- * picture, and of a million characters that are spoken. Prices of speech by tokens are estimates of those.
+ * The models beside those of texts, the usual one of a provider first, with their prices in autumn 2026: of a minute of audio, of a
+ * picture, and of a million characters that are spoken. Prices by tokens are estimates of those: a character is spoken in a fifteenth
+ * of a second, which has 25 tokens.
  */
 const transcribers: Record<Hosted, Record<string, number>> = {
   openai: { 'gpt-4o-mini-transcribe': 0.003, 'gpt-4o-transcribe': 0.006, 'whisper-1': 0.006 },
@@ -30,20 +33,26 @@ const transcribers: Record<Hosted, Record<string, number>> = {
   google: {},
 }
 
+/** Whether a model may give the times of a transcript's segments: those of OpenAI that are known to give none may not. */
+export function mayGiveTimes(kind: ProviderKind, id: string): boolean {
+  return kind !== 'openai' || !id.startsWith('gpt-') || id.includes('diarize')
+}
+
 const painters: Record<Hosted, Record<string, PicturePrice>> = {
   openai: {
-    'gpt-image-1-mini': picture(0.005, 0.011, 0.036),
-    'gpt-image-1.5': picture(0.009, 0.034, 0.133),
-    'gpt-image-1': picture(0.011, 0.042, 0.167),
+    'gpt-image-1-mini': picture(prices(0.005, 0.011, 0.036), prices(0.006, 0.015, 0.052)),
+    'gpt-image-2': picture(prices(0.006, 0.053, 0.211), prices(0.005, 0.041, 0.165)),
+    'gpt-image-1.5': picture(prices(0.009, 0.034, 0.133), prices(0.013, 0.05, 0.2)),
+    'gpt-image-1': picture(prices(0.011, 0.042, 0.167), prices(0.016, 0.063, 0.25)),
   },
   anthropic: {},
-  google: { 'gemini-2.5-flash-image': picture(0.039, 0.039, 0.039) },
+  google: { 'gemini-2.5-flash-image': picture(prices(0.039, 0.039, 0.039)) },
 }
 
 const speakers: Record<Hosted, Record<string, number>> = {
   openai: { 'gpt-4o-mini-tts': 17, 'tts-1': 15, 'tts-1-hd': 30 },
   anthropic: {},
-  google: { 'gemini-2.5-flash-preview-tts': 17, 'gemini-2.5-pro-preview-tts': 33 },
+  google: { 'gemini-2.5-flash-preview-tts': 17, 'gemini-2.5-pro-preview-tts': 34 },
 }
 
 const models: Record<MediaUse, Record<Hosted, Record<string, unknown>>> = {
@@ -65,17 +74,19 @@ export function transcriptionPriceOf(kind: ProviderKind, id: string): number {
   return kind === 'compatible' ? 0 : (priceIn(transcribers[kind], id) ?? Math.max(...pricesOf(transcribers)))
 }
 
-/** The price of a picture in US dollars, as `transcriptionPriceOf`. */
+/** The price of a picture in US dollars, as `transcriptionPriceOf`; where its shape is not known, that of the dearer one. */
 export function picturePriceOf(
   kind: ProviderKind,
   id: string,
-  { quality, isSquare }: { quality: Quality; isSquare: boolean },
+  { quality, isSquare }: { quality: Quality; isSquare: boolean | undefined },
 ): number {
   if (kind === 'compatible') return 0
-  const dearest = Math.max(...pricesOf(painters).map(({ high }) => high))
-  const prices = priceIn(painters[kind], id) ?? picture(dearest, dearest, dearest)
-  const price = prices[quality === 'auto' ? 'high' : quality]
-  return isSquare || kind === 'google' ? price : price * 1.5
+  const known = priceIn(painters[kind], id)
+  const price = ({ square, other }: PicturePrice, of: keyof PricesOfQualities) =>
+    isSquare === undefined ? Math.max(square[of], other[of]) : (isSquare ? square : other)[of]
+  return known
+    ? price(known, quality === 'auto' ? 'high' : quality)
+    : Math.max(...pricesOf(painters).map((each) => price(each, 'high')))
 }
 
 /** The price of a character that is spoken in US dollars, as `transcriptionPriceOf`. */

@@ -1,6 +1,9 @@
 import { closedObject, type Infer } from '../schema.ts'
 import { spokenLanguage } from './media.ts'
 
+export const subtitleFormats = ['srt', 'vtt'] as const
+export type SubtitleFormat = (typeof subtitleFormats)[number]
+
 const text = { type: 'string' } as const
 const seconds = { type: 'number' } as const
 const number = { type: 'number' } as const
@@ -21,8 +24,9 @@ export const openAiTranscriptionInput = closedObject(
     prompt: { type: 'string', maxLength: 4000 },
     temperature: { type: 'number', minimum: 0, maximum: 1 },
     response_format: {
-      enum: ['json', 'text', 'verbose_json'],
-      description: '`verbose_json` has the times of the segments, of models that give them.',
+      enum: ['json', 'text', 'verbose_json', ...subtitleFormats],
+      description:
+        '`verbose_json` has the times of the segments, of models that give them; `srt` and `vtt` are subtitles, of those alone.',
     },
     stream: { enum: ['false'], description: 'Transcripts are not streamed.' },
   },
@@ -54,7 +58,7 @@ export const unknownSegmentFields = {
   no_speech_prob: 0,
 }
 
-/** A text with `response_format: 'text'`. */
+/** A text with the `response_format`s of texts. */
 export const openAiTranscription = {
   oneOf: [
     closedObject(

@@ -1,3 +1,6 @@
+import { ApiError } from '../../errors.ts'
+import type { Choice } from '../../llm/choose-models.ts'
+import { mayGiveTimes } from '../../llm/media-catalogue.ts'
 import type { TranscriptWishes } from '../../llm/transcript-request.ts'
 import type { TranscribeAudioOutput } from '../../models/audio-transcript.ts'
 import type { BotContext } from '../../rpc/caller.ts'
@@ -16,6 +19,8 @@ export interface Transcription extends TranscriptWishes {
   source: string | FormFile
   mimeType?: string | undefined
   model?: string | readonly string[] | undefined
+  /** Models that are known to give no times of segments are not asked. */
+  needsSegments?: boolean
 }
 
 /**
@@ -23,7 +28,7 @@ export interface Transcription extends TranscriptWishes {
  * timeline.
  *
  * @param call the input of the operation, which the journal compares
- * @throws ApiError as `readAudio` and `metered`, and when there is no model
+ * @throws ApiError as `readAudio` and `metered`, when there is no model, and when none gives the times that are needed
  */
 export async function transcribeRecorded(
   given: BotContext,
@@ -40,14 +45,30 @@ export async function transcribeRecorded(
 
 async function transcribe(
   context: BotContext,
-  { source, mimeType, model, ...wishes }: Transcription,
+  { source, mimeType, model, needsSegments = false, ...wishes }: Transcription,
 ): Promise<TranscribeAudioOutput> {
   const { models, caller } = context
   // Before the audio is read, which may take long.
-  const choice = models.chooseMedia('transcription', model)
+  const chosen = models.chooseMedia('transcription', model)
+  const choice = needsSegments ? withTimes(chosen) : chosen
   using audio = await readAudio(context, source, mimeType)
   const call = { botId: caller.botId, audio, wishes, choice, signal: context.callerGone?.() }
   const estimate = models.estimateTranscript(audio, choice)
   // The audio is held until the answer is there.
   return await answerOf(metered(context, estimate, (onAttempt) => models.transcribe({ ...call, onAttempt })))
+}
+
+function withTimes(choice: Choice): Choice {
+  const candidates = choice.candidates.filter(({ provider, model }) => mayGiveTimes(provider.kind, model))
+  if (candidates.length === 0) throw noTimes(choice.candidates.map(({ id }) => id).join(' and '))
+  return { ...choice, candidates }
+}
+
+/** The error of subtitles without times. */
+export function noTimes(models: string): ApiError {
+  return new ApiError(
+    'InvalidPayload',
+    `${models} ${models.includes(' and ') ? 'give' : 'gives'} no times, which srt and vtt need: name a model that does, such as openai:whisper-1, ` +
+      'or ask for text',
+  )
 }

@@ -131,11 +131,20 @@ test('a hosted picture costs by the quality and the size that the provider repor
     fallbackPath: ['local:small'],
     usage: { inputTokens: 11, outputTokens: 272 },
   })
-  expect(body.metadata.cost).toBeCloseTo(0.0075, 10)
+  expect(body.metadata.cost).toBeCloseTo(0.006, 10)
   const { usage: counted } = (await platform.ask('GET', `/v1/admin/models/usage?botId=${bot.botId}`)).body
   expect(counted).toContainEqual(
     expect.objectContaining({ model: 'openai:gpt-image-1-mini', calls: 1, inputTokens: 11 }),
   )
+})
+
+test.each([
+  ['of a shape that is not known costs as the dearer one', { model: 'openai:gpt-image-2' }, 0.211],
+  ['costs by its shape', { model: 'openai:gpt-image-2', size: '1536x1024' }, 0.165],
+  ['of a model that is not known costs as the dearest', { model: 'openai:gpt-image-9', size: '1024x1024' }, 0.211],
+])('a picture %s', async (_what, input, cost) => {
+  openai.script = (response) => draw(response)
+  expect((await paint({ quality: 'high', ...input })).body.metadata.cost).toBeCloseTo(cost, 10)
 })
 
 test('speech costs by its characters, and a model that is not known as the dearest', async () => {
@@ -144,7 +153,7 @@ test('speech costs by its characters, and a model that is not known as the deare
   expect(known).toMatchObject({ voice: 'alloy', format: 'wav', usage: { inputTokens: 250, outputTokens: 1667 } })
   expect(known.cost).toBeCloseTo(0.015, 10)
   const unknown = (await speak({ input: 'x'.repeat(1000), model: 'openai:tts-9' })).body.metadata
-  expect(unknown.cost).toBeCloseTo(0.033, 10)
+  expect(unknown.cost).toBeCloseTo(0.034, 10)
 })
 
 test('models of Google make pictures and speech', async () => {

@@ -249,6 +249,20 @@ describe('the library of OpenAI', () => {
       expect(asked().map(({ response_format: format }) => format)).toEqual([undefined, 'verbose_json'])
     })
 
+    test('as subtitles, of models that give times', async () => {
+      expect(await transcribe(audio, 'a.mp3', { response_format: 'srt' })).toBe(
+        '1\n00:00:00,000 --> 00:00:01,500\nHello there.\n',
+      )
+      expect(await transcribe(audio, 'a.mp3', { response_format: 'vtt' })).toBe(
+        'WEBVTT\n\n00:00:00.000 --> 00:00:01.500\nHello there.\n',
+      )
+      expect(asked().map(({ response_format: format }) => format)).toEqual(['verbose_json', 'verbose_json'])
+      endpoint.script = (response) => answerWith(response, 200, JSON.stringify({ text: 'Hello there.' }))
+      const refused = transcribe(audio, 'a.mp3', { response_format: 'srt' })
+      await expect(refused).rejects.toMatchObject({ status: 400, type: 'InvalidPayload' })
+      await expect(refused).rejects.toThrow('local:small gives no times, which srt and vtt need')
+    })
+
     test('by the AI SDK too', async () => {
       const sdk = createOpenAI({ apiKey: platform.token, baseURL: openai.baseURL, headers: { 'x-bot-id': bot.id } })
       const providerOptions = { openai: { responseFormat: 'verbose_json' } }
@@ -273,8 +287,8 @@ describe('the library of OpenAI', () => {
       await expect(transcribe(Buffer.alloc(27 * 1024 * 1024), 'long.wav')).rejects.toMatchObject({ status: 413 })
       await expect(transcribe(audio, 'page.html')).rejects.toThrow('The media type text/html is none of audio')
       await expect(transcribe(Buffer.alloc(0), 'none.mp3')).rejects.toThrow('The audio is empty')
-      await expect(transcribe(audio, 'a.mp3', { response_format: 'srt' })).rejects.toThrow(
-        'response_format must be one of json, text, verbose_json',
+      await expect(transcribe(audio, 'a.mp3', { response_format: 'ass' })).rejects.toThrow(
+        'response_format must be one of json, text, verbose_json, srt, vtt',
       )
       await expect(transcribe(audio, 'a.mp3', { stream: true })).rejects.toThrow('stream must be one of false')
       await expect(transcribe(audio, 'a.mp3', { model: 'whisper-1' })).rejects.toMatchObject({

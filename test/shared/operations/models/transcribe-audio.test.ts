@@ -200,6 +200,25 @@ test('the action of the public interface transcribes too, with all text in segme
   expect(models).toContainEqual({ id: 'whisper-1', name: 'whisper-1', costPerMinute: 0.006 })
 })
 
+test('models of OpenAI without times are not asked for subtitles', async () => {
+  const body = new FormData()
+  for (const [name, value] of Object.entries({ model: 'gpt-4o-transcribe', response_format: 'srt' }))
+    body.set(name, value)
+  body.set('file', new File([audio], 'a.mp3'))
+  const headers = { authorization: `Bearer ${platform.token}`, 'x-bot-id': bot.botId }
+  const refused = await fetch(`${platform.url}/v2/cognitive/openai/v1/audio/transcriptions`, {
+    method: 'POST',
+    headers,
+    body,
+  })
+  expect(refused.status).toBe(400)
+  expect(await refused.json()).toMatchObject({
+    message: expect.stringContaining('openai:gpt-4o-transcribe gives no times'),
+    error: { type: 'InvalidPayload' },
+  })
+  expect(providers.mock.getRequests()).toEqual([])
+})
+
 test('lists the models that transcribe, apart from those of texts', async () => {
   const { models } = (await bot.entryPoints.overHttp('GET', '/v2/cognitive/models')).body
   const whisper = models.find(({ id }: { id: string }) => id === 'openai:whisper-1')
