@@ -1,8 +1,5 @@
-import { performance } from 'node:perf_hooks'
-import { setTimeout as pause } from 'node:timers/promises'
 import { ApiError } from '../errors.ts'
-import { JsonList } from '../json/json-list.ts'
-import { rowKilobytes, type TableRow } from '../models/table.ts'
+import { rowKilobytes } from '../models/table.ts'
 import type { BotTableRow, TableRowRow } from '../models/tables.ts'
 import { setNextRowId, setRecomputeDue } from '../store/bot-tables.ts'
 import type { Database } from '../store/database.ts'
@@ -14,35 +11,20 @@ import {
   readRows,
   replaceRows,
   type RowToStore,
-  type StoredTimes,
 } from '../store/table-rows.ts'
-import { megabyte } from '../units.ts'
 import { RowChecker } from './check-row.ts'
 import { ComputedStates } from './computed-columns.ts'
-import { RowReader } from './row.ts'
+import { RowReport, type Change, type WriteReport } from './row-report.ts'
+import { Turn } from './turn.ts'
 
 type Given = Record<string, unknown>
 
-/** The outcome of a write of rows. */
-export interface WriteReport {
-  inserted: JsonList<TableRow>
-  updated: JsonList<TableRow>
-  warnings?: string[]
-  errors?: string[]
-}
-
-/** The outcome of one given row. */
+/** A given row, and its place. */
 interface Target {
   path: string
   given: Given
   /** The row to change; undefined for a row to insert. */
   id?: number | undefined
-}
-
-/** A checked row, and the row that it replaces. */
-interface Change extends RowToStore {
-  path: string
-  present?: TableRowRow | undefined
 }
 
 /** The largest id of a row: the counter, which is one ahead, has to be an integer of PostgreSQL too. */
@@ -51,14 +33,6 @@ export const maxRowId = 2_147_483_646
 /** Rows of one statement, and the bytes that they may have at most: both are built and parsed in one turn. */
 const chunkRows = 100
 const chunkKilobytes = 1024
-/** The rows of an answer, which is in memory whole: more than a body has, because rows have all columns. */
-const maxAnswerBytes = 48 * megabyte
-/**
- * A turn of parsing and checks ends after this time, and the next one begins after as much: the answer to another
- * request takes several turns of its own.
- */
-const turnMilliseconds = 5
-const noStates = { stale: [], computed: {} }
 /** Processor time of the checks of one call. Only columns with costly patterns take as long. */
 const maxCheckMilliseconds = 3000
 
@@ -71,21 +45,14 @@ export class RowWriter {
   readonly #table: BotTableRow
   readonly #checker: RowChecker
   readonly #pathOf: (index: number) => string
-  readonly #keepsRows: boolean
-  readonly #holdAnswer: ((bytes: number) => void) | undefined
-  readonly #reader: RowReader
   readonly #states: ComputedStates
-  readonly #report = {
-    inserted: new JsonList<TableRow>(),
-    updated: new JsonList<TableRow>(),
-    errors: new Map<string, string>(),
-  }
+  readonly #report: RowReport
+  readonly #turn = new Turn()
   readonly #keyField: string | null
   #nextId: number
   #insertedCount = 0
   #hasStale = false
   #checkedMilliseconds = 0
-  #turnBegan = performance.now()
 
   /**
    * @param options `pathOf` is the path of a given row in problems, by its place; without `keepsRows` the report has no
@@ -101,12 +68,10 @@ export class RowWriter {
     } = {},
   ) {
     this.#pathOf = options.pathOf ?? ((index) => `rows.${index}`)
-    this.#keepsRows = options.keepsRows ?? true
-    this.#holdAnswer = options.holdAnswer
     this.#db = db
     this.#table = table
     this.#checker = new RowChecker(table)
-    this.#reader = new RowReader(table.columns)
+    this.#report = new RowReport(table, options)
     this.#states = new ComputedStates(table.columns)
     this.#keyField = table.key_column === null ? null : table.columns[table.key_column]!.field
     this.#nextId = table.next_row_id
@@ -142,7 +107,7 @@ export class RowWriter {
       const isValid = ({ path, given: { id } }: Target) => {
         const isId =
           id === undefined || id === null || (Number.isInteger(id) && Number(id) >= 1 && Number(id) <= maxRowId)
-        return isId || this.#fail(path, `.id must be a whole number from 1 to ${maxRowId}`)
+        return isId || this.#report.fail(path, `${path}.id must be a whole number from 1 to ${maxRowId}`)
       }
       const targets = chunk
         .filter(isValid)
@@ -175,9 +140,10 @@ export class RowWriter {
     const withoutValue: Target[] = []
     for (const target of chunk) {
       const normalised = this.#checker.valueOf(column, target.given[column])
-      if ('problem' in normalised) this.#fail(target.path, `.${column} ${normalised.problem}`)
+      if ('problem' in normalised) this.#report.fail(target.path, `${target.path}.${column} ${normalised.problem}`)
       else if (normalised.value === null && insertsWithoutValue) withoutValue.push(target)
-      else if (normalised.value === null) this.#fail(target.path, `.${column} has no value, by which its row is found`)
+      else if (normalised.value === null)
+        this.#report.fail(target.path, `${target.path}.${column} has no value, by which its row is found`)
       else targets.push({ target, value: normalised.value })
     }
     const values = targets.map(({ value }) => value)
@@ -190,7 +156,7 @@ export class RowWriter {
     const matched = targets.flatMap(({ target }, index) => {
       const [match, ...others] = byPosition.get(index + 1) ?? []
       if (others.length === 0) return [{ ...target, id: match?.id }]
-      this.#fail(target.path, `.${column} is the value of several rows: change them by id`)
+      this.#report.fail(target.path, `${target.path}.${column} is the value of several rows: change them by id`)
       return []
     })
     return [...matched, ...withoutValue]
@@ -210,7 +176,7 @@ export class RowWriter {
       const target = { path: this.#pathOf(index++), given }
       const id = identity?.(target)
       // Rows may be parsed as they are taken.
-      const isLong = chunk.length === most || this.#isTurnOver()
+      const isLong = chunk.length === most || this.#turn.isOver
       if (chunk.length > 0 && (isLong || (id !== undefined && known.has(id)))) {
         yield chunk
         chunk = []
@@ -224,21 +190,21 @@ export class RowWriter {
 
   /** @param insertsMissing whether a row with an id is inserted where there is none */
   async #write(targets: Target[], insertsMissing = false): Promise<void> {
-    await this.#endTurn()
+    await this.#turn.end()
     const ids = targets.flatMap(({ id }) => id ?? [])
     const found = ids.length === 0 ? [] : await readRows(this.#db, this.#table.id, ids)
-    if (ids.length > 0) this.#turnBegan = performance.now()
+    if (ids.length > 0) this.#turn.begin()
     const present = new Map(found.map((row) => [row.id, row]))
     const inserts: Change[] = []
     const replacements: Change[] = []
     for (const { path, given, id } of targets) {
       const row = id === undefined ? undefined : present.get(id)
       if (id !== undefined && !row && !insertsMissing) {
-        this.#fail(path, `: row ${id} not found`)
+        this.#report.fail(path, `${path}: row ${id} not found`)
         continue
       }
       const checked = await this.#check(path, given, row?.data)
-      if ('problem' in checked) this.#report.errors.set(path, checked.problem)
+      if ('problem' in checked) this.#report.fail(path, checked.problem)
       else {
         const change = { ...checked, ...this.#statesAfter(Object.keys(given), checked.data, row), path }
         if (row) replacements.push({ ...change, id: row.id, present: row })
@@ -269,36 +235,25 @@ export class RowWriter {
     const checked = this.#checker.check(path, given, present)
     const { user, system } = process.threadCpuUsage(start)
     this.#checkedMilliseconds += (user + system) / 1000
-    await this.#endTurn()
+    await this.#turn.end()
     if (this.#checkedMilliseconds <= maxCheckMilliseconds) return checked
     throw new ApiError('LimitExceeded', 'Checking the rows takes too long: simplify the patterns of the columns')
-  }
-
-  #isTurnOver(): boolean {
-    return performance.now() - this.#turnBegan > turnMilliseconds
-  }
-
-  /** Lets other requests be answered when the turn is over. */
-  async #endTurn(): Promise<void> {
-    if (!this.#isTurnOver()) return
-    await pause(turnMilliseconds)
-    this.#turnBegan = performance.now()
   }
 
   async #insert(changes: Change[]): Promise<void> {
     if (changes.length === 0) return
     const stored = await insertRows(this.#db, this.#table.id, this.#keyField, changes)
-    this.#turnBegan = performance.now()
+    this.#turn.begin()
     this.#insertedCount += stored.length
-    this.#keep(changes, stored, this.#report.inserted)
+    this.#report.keep(changes, stored, 'inserted')
   }
 
   async #replace(changes: Change[]): Promise<void> {
     const free = await this.#withoutTakenKeys(changes)
     if (free.length === 0) return
     const stored = await replaceRows(this.#db, this.#table.id, this.#keyField, free)
-    this.#turnBegan = performance.now()
-    this.#keep(free, stored, this.#report.updated)
+    this.#turn.begin()
+    this.#report.keep(free, stored, 'updated')
   }
 
   /** Leaves out changes to a key that another row has, or an earlier change takes. */
@@ -314,47 +269,13 @@ export class RowWriter {
       if (key !== '' && given.has(key)) taken.add(id)
       given.add(key)
     }
-    return changes.filter(({ id, path }) => !taken.has(id) || this.#failKey(path))
-  }
-
-  #keep(changes: Change[], stored: StoredTimes[], into: JsonList<TableRow>): void {
-    const { inserted, updated } = this.#report
-    if (inserted.bytes + updated.bytes > maxAnswerBytes) {
-      throw new ApiError(
-        'LimitExceeded',
-        `The rows of one call have more than ${maxAnswerBytes / megabyte} MB: write fewer at once`,
-      )
-    }
-    const times = new Map(stored.map((row) => [row.id, row]))
-    for (const { id, data, path, present, states } of changes) {
-      const row = times.get(id)
-      const { stale, computed } = states ?? present ?? noStates
-      if (!row) this.#failKey(path)
-      else if (this.#keepsRows) into.add(this.#reader.toRow({ ...row, data, stale, computed }))
-    }
-    this.#holdAnswer?.(inserted.bytes + updated.bytes)
-  }
-
-  #failKey(path: string): false {
-    return this.#fail(path, `.${this.#table.key_column} has the key of another row`)
-  }
-
-  #fail(path: string, problem: string): false {
-    this.#report.errors.set(path, `${path}${problem}`)
-    return false
+    return changes.filter(({ id, path }) => !taken.has(id) || this.#report.failKey(path))
   }
 
   async #finish(): Promise<WriteReport> {
     const { id, next_row_id, is_compute_enabled } = this.#table
     if (this.#nextId !== next_row_id) await setNextRowId(this.#db, id, this.#nextId)
     if (this.#hasStale && is_compute_enabled) await setRecomputeDue(this.#db, id)
-    const { inserted, updated, errors } = this.#report
-    const warnings = this.#checker.warnings()
-    return {
-      inserted,
-      updated,
-      ...(warnings.length > 0 && { warnings }),
-      ...(errors.size > 0 && { errors: [...errors.values()] }),
-    }
+    return this.#report.toAnswer(this.#checker.warnings())
   }
 }

@@ -8,7 +8,8 @@ import { assertQuota, existingTable, inTransaction } from './bot-table.ts'
 import { megabyte } from '../units.ts'
 import { computeAndWait, maxAwaited } from './compute-and-wait.ts'
 import { tableReference } from './table-input.ts'
-import { RowWriter, type WriteReport } from './write-rows.ts'
+import type { WriteReport } from './row-report.ts'
+import { RowWriter } from './write-rows.ts'
 
 /** Input of an operation that writes rows. */
 export const rowsInput = {
