@@ -12,14 +12,8 @@ import type { FoundConversation } from '../store/conversations.ts'
 import type { Database } from '../store/database.ts'
 import { insertConversationEvent } from '../store/events.ts'
 import { findOrCreate } from '../store/find-or-create.ts'
-import {
-  beginHandover,
-  findHandover,
-  findHandoverInProgress,
-  lockConversation,
-  type HandoverEnd,
-  type NewHandover,
-} from '../store/handovers.ts'
+import { findHandover, findHandoverInProgress } from '../store/find-handovers.ts'
+import { beginHandover, lockConversation, type HandoverEnd, type NewHandover } from '../store/handovers.ts'
 import { insertUser } from '../store/users.ts'
 
 /** @throws ApiError `ResourceNotFound` when the bot has no such handover */

@@ -7,7 +7,7 @@ import {
   findHandoverOfInbox,
   findSessionInProgress,
   type HandoverOfInbox,
-} from '../store/handovers.ts'
+} from '../store/find-handovers.ts'
 import { recordMessageNews } from '../store/inbox-webhooks.ts'
 
 /** Tells the open inboxes of a change of a handover, after the commit. */

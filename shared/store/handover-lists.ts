@@ -2,7 +2,7 @@ import { maxUnread, type HandoverQuery, type ListedHandoverView } from '../model
 import type { HandoverRow } from '../models/tables.ts'
 import { query, type Database } from './database.ts'
 import { boundedPayload } from './conversation-search.ts'
-import { handoverView } from './handovers.ts'
+import { handoverView } from './find-handovers.ts'
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import { withinTime } from './table-queries.ts'
 

@@ -1,5 +1,5 @@
 import { toHandover } from '#shared/models/handover.ts'
-import { findHandover } from '#shared/store/handovers.ts'
+import { findHandover } from '#shared/store/find-handovers.ts'
 import { endNews, findWebhook, nextNews, postponeNews } from '#shared/store/inbox-webhooks.ts'
 import { insertLog } from '#shared/store/logs.ts'
 import type { WorkerContext } from '../context.ts'

@@ -5,7 +5,7 @@ import { hasRole } from '../../rpc/caller.ts'
 import { operation } from '../../rpc/operation.ts'
 import { publishHint } from '../../signals/after-commit.ts'
 import { deleteNote } from '../../store/handover-notes.ts'
-import { findHandover } from '../../store/handovers.ts'
+import { findHandover } from '../../store/find-handovers.ts'
 import { findOwnBot } from './find-version.ts'
 
 export const deleteHandoverNote = operation({

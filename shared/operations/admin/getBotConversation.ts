@@ -12,7 +12,7 @@ import {
 import { hasRole } from '../../rpc/caller.ts'
 import { operation } from '../../rpc/operation.ts'
 import { readingInput, readingOutput } from '../../rpc/reading.ts'
-import { findHandoverInProgress } from '../../store/handovers.ts'
+import { findHandoverInProgress } from '../../store/find-handovers.ts'
 import { flowStateOf, maxParticipants, maxStates, participantsOf, statesOf } from '../../store/transcript.ts'
 import { findOwnConversation } from './find-conversation.ts'
 

@@ -4,7 +4,7 @@ import { handoverNote, toHandoverNote } from '../../models/handover-note.ts'
 import { operation } from '../../rpc/operation.ts'
 import { pageOfNotes } from '../../store/handover-notes.ts'
 import { readingInput, readingOutput } from '../../rpc/reading.ts'
-import { findHandover } from '../../store/handovers.ts'
+import { findHandover } from '../../store/find-handovers.ts'
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { findOwnBot } from './find-version.ts'
 

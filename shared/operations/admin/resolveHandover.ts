@@ -2,7 +2,8 @@ import { closedObject } from '../../schema.ts'
 import { announceEnd, describeHandover, handoverConflict, noHandover } from '../../messaging/handovers.ts'
 import { handover } from '../../models/handover.ts'
 import { operation } from '../../rpc/operation.ts'
-import { endHandover, findHandover } from '../../store/handovers.ts'
+import { findHandover } from '../../store/find-handovers.ts'
+import { endHandover } from '../../store/handovers.ts'
 import { findOwnBot } from './find-version.ts'
 
 export const resolveHandover = operation({

@@ -1,7 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { handover, toHandover } from '../../models/handover.ts'
 import { operation } from '../../rpc/operation.ts'
-import { findHandoverInProgress } from '../../store/handovers.ts'
+import { findHandoverInProgress } from '../../store/find-handovers.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { noConversation } from './not-found.ts'
 
