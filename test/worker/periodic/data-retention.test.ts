@@ -211,6 +211,7 @@ describe('a conversation', () => {
     await asBot(bot, 'PUT', `/workflows/${begun.workflow.id}`, { status: 'completed', output: {} })
     await settled(bot)
     await asBot(flowBot, 'DELETE', `/conversations/${asked.id}/flow`)
+    await settled(flowBot)
     for (const aged of [bot, flowBot]) await age(aged, 31)
     await sweep()
     expect(await conversationsOf(bot)).toEqual([])
