@@ -13,7 +13,7 @@ import { withOwnKeys, type OwnKeys } from './own-keys.ts'
 import { costOf, openProviderCalls, type Answered, type CallTelemetry, type ProviderCall } from './provider-calls.ts'
 import { SharedSlots, type SlotRows } from './shared-slots.ts'
 import { expectedPicture, imageRequest, type PictureFacts } from './image-request.ts'
-import type { MadeContent, ModelContent } from './made-content.ts'
+import type { HoldBytes, MadeContent, ModelContent } from './made-content.ts'
 import { isOfTexts, listedVoices } from './media-catalogue.ts'
 import { MediaMemory } from './media-memory.ts'
 import { expectedSpeech, speechRequest, type SpeechFacts } from './speech-request.ts'
@@ -61,9 +61,9 @@ export interface Gateway {
     call: GatewayCall & { audio: AudioContent; wishes: TranscriptWishes },
   ): AsyncGenerator<never, TranscribeAudioOutput, void>
   /** As `transcribe`, for a picture. */
-  paint(call: GatewayCall & { input: GenerateImageInput }): AsyncGenerator<never, MadeContent<PictureFacts>, void>
+  paint(call: MediaCall & { input: GenerateImageInput }): AsyncGenerator<never, MadeContent<PictureFacts>, void>
   /** As `transcribe`, for speech. */
-  speak(call: GatewayCall & { input: GenerateAudioInput }): AsyncGenerator<never, MadeContent<SpeechFacts>, void>
+  speak(call: MediaCall & { input: GenerateAudioInput }): AsyncGenerator<never, MadeContent<SpeechFacts>, void>
   /** The memory of audio and pictures in calls. */
   mediaMemory: MediaMemory
   /** The gateway with a workspace's own keys, whose calls have slots of their own. */
@@ -74,6 +74,10 @@ export interface Gateway {
 
 export interface GatewayCall extends Pick<ProviderCall<unknown, unknown>, 'botId' | 'signal' | 'onAttempt'> {
   choice: Choice
+}
+
+export interface MediaCall extends GatewayCall {
+  hold: HoldBytes
 }
 
 const unrecordedMilliseconds = 10 * 60_000
@@ -155,12 +159,12 @@ function gatewayOf(settings: ModelsSettings, common: Common): Gateway {
         metadata: { ...model, durationSeconds, usage, cost: costOf(usage), cached: false, latency, fallbackPath },
       }
     },
-    async *paint({ input, choice, ...call }) {
-      const request = (candidate: Candidate) => imageRequest(input, candidate)
+    async *paint({ input, choice, hold, ...call }) {
+      const request = (candidate: Candidate) => imageRequest(input, candidate, hold)
       return toMade(yield* askInOrder({ ...call, candidates: choice.candidates, request }), choice)
     },
-    async *speak({ input, choice, ...call }) {
-      const request = (candidate: Candidate) => speechRequest(input, candidate)
+    async *speak({ input, choice, hold, ...call }) {
+      const request = (candidate: Candidate) => speechRequest(input, candidate, hold)
       return toMade(yield* askInOrder({ ...call, candidates: choice.candidates, request }), choice)
     },
   }

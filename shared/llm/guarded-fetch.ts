@@ -3,13 +3,17 @@ export class AnswerTooLongError extends Error {
   override name = 'AnswerTooLongError'
 }
 
+/** @param bytes of the answer so far */
+export type OnPart = (part: Uint8Array, bytes: number) => void
+
 /**
  * Makes the only `fetch` of a provider. Requests go to the provider's own address, with the operator's key, and follow
  * no redirect; an answer is read up to a number of bytes.
  *
  * @param base the provider's address, to which all requests must belong
+ * @param onPart called with each part of a successful answer; its error ends the answer
  */
-export function guardedFetch(base: string, maxBytes: number): typeof fetch {
+export function guardedFetch(base: string, maxBytes: number, onPart?: OnPart): typeof fetch {
   const { origin } = new URL(base)
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input)
@@ -21,8 +25,9 @@ export function guardedFetch(base: string, maxBytes: number): typeof fetch {
       new TransformStream<Uint8Array, Uint8Array>({
         transform(part, controller) {
           bytes += part.byteLength
-          if (bytes > maxBytes) controller.error(new AnswerTooLongError(`The answer has more than ${maxBytes} bytes`))
-          else controller.enqueue(part)
+          if (bytes > maxBytes) throw new AnswerTooLongError(`The answer has more than ${maxBytes} bytes`)
+          if (response.ok) onPart?.(part, bytes)
+          controller.enqueue(part)
         },
       }),
     )

@@ -4,7 +4,7 @@ import type { GenerateImageInput, PictureFormat } from '../models/picture.ts'
 import type { Candidate } from './choose-models.ts'
 import { tokensOfText } from './estimate.ts'
 import { countOf, warningsOf } from './from-result.ts'
-import type { ModelContent } from './made-content.ts'
+import type { HoldBytes, ModelContent } from './made-content.ts'
 import { picturePriceOf, pictureSizes, qualities, type Quality } from './media-catalogue.ts'
 import { MalformedAnswerError } from './model-failure.ts'
 import { orAborted, type ModelRequest } from './provider-calls.ts'
@@ -19,14 +19,15 @@ export interface PictureFacts {
 /** The tokens of a square picture of high quality, where a provider reports none. */
 const tokensOfPicture = 4160
 
-/** Makes the request for a picture to a model. */
+/** Makes the request for a picture to a model. @param hold as of `MediaCall` */
 export function imageRequest(
   input: GenerateImageInput,
   candidate: Candidate,
+  hold: HoldBytes,
 ): ModelRequest<never, ModelContent<PictureFacts>> {
   return wholeRequest({
     async send(provider, { signal, abortSignal }) {
-      const opened = await provider.image(candidate.model)
+      const opened = await provider.image(candidate.model, (_part, bytes) => hold(bytes))
       const result = await orAborted(opened.doGenerate({ ...optionsOf(input, candidate), abortSignal }), signal)
       const [image] = result.images
       if (image === undefined) throw new MalformedAnswerError('The answer has no picture')

@@ -1,5 +1,8 @@
 import type { GenerateTextOutput, ModelUsage, ModelWarning } from '../models/language-model.ts'
 
+/** Counts the bytes of one answer so far, as they come. @throws OverMemoryError, which ends the call */
+export type HoldBytes = (bytes: number) => void
+
 /** A content that one model has made. */
 export interface ModelContent<Facts> {
   bytes: Uint8Array

@@ -2,6 +2,7 @@ import { ApiError } from '../errors.ts'
 import type { Candidate } from './choose-models.ts'
 import type { FailureKind, ModelUsage } from '../models/language-model.ts'
 import { AnswerTooLongError } from './guarded-fetch.ts'
+import { overMemory, OverMemoryError } from './media-memory.ts'
 import { BrokenStreamError } from './streamed-answer.ts'
 
 /** The failure of one model. Its message is for the caller, and has no secret of the operator. */
@@ -14,24 +15,32 @@ export class ModelFailure extends Error {
   readonly retryAfterSeconds: number | undefined
   /** Whether the same model may answer a moment later. */
   readonly mayPass: boolean
+  /** The answer came, and this process has no memory for it: no other model is asked. */
+  readonly isOverMemory: boolean
   /** The usage that the provider may bill in spite of the failure, by estimate. */
   usage: ModelUsage | undefined
 
   constructor(
     kind: FailureKind,
     message: string,
-    options: ErrorOptions & { status?: number; retryAfterSeconds?: number; mayPass?: boolean } = {},
+    options: ErrorOptions & {
+      status?: number
+      retryAfterSeconds?: number
+      mayPass?: boolean
+      isOverMemory?: boolean
+    } = {},
   ) {
     super(message, options)
     this.kind = kind
     this.status = options.status
     this.retryAfterSeconds = options.retryAfterSeconds
     this.mayPass = options.mayPass ?? false
+    this.isOverMemory = options.isOverMemory ?? false
   }
 
   /** Whether the provider may have made an answer, which it bills. */
   get mayBeBilled(): boolean {
-    return ['malformed', 'timeout', 'broken', 'cancelled'].includes(this.kind)
+    return this.isOverMemory || ['malformed', 'timeout', 'broken', 'cancelled'].includes(this.kind)
   }
 }
 
@@ -101,6 +110,9 @@ export function toFailure(
   if (isCancelled) return new ModelFailure('cancelled', 'The call was cancelled', { cause })
   if (signal.aborted) return new ModelFailure('timeout', `${id} did not answer in time`, { cause })
   if (hasCause(cause, AnswerTooLongError)) return new ModelFailure('malformed', `${id} answered too much`, { cause })
+  if (hasCause(cause, OverMemoryError)) {
+    return new ModelFailure('busy', `The answer of ${id} cannot be held: ${overMemory}`, { cause, isOverMemory: true })
+  }
   if (cause instanceof MalformedAnswerError) {
     return new ModelFailure('malformed', `${id}: ${cause.message}`, { cause })
   }
@@ -181,7 +193,7 @@ function isOfLibrary(error: unknown): boolean {
   return error instanceof Error && error.name.startsWith('AI_') && error.name !== 'AI_APICallError'
 }
 
-function hasCause(error: unknown, Kind: typeof AnswerTooLongError): boolean {
+function hasCause(error: unknown, Kind: typeof AnswerTooLongError | typeof OverMemoryError): boolean {
   for (let each = error, depth = 0; each instanceof Error && depth < 10; each = each.cause, depth++) {
     if (each instanceof Kind) return true
   }

@@ -209,7 +209,7 @@ export function openProviderCalls(
       } catch (failure) {
         if (!(failure instanceof ModelFailure)) throw failure
         failures.push({ id: candidate.id, failure })
-        if (signal.aborted || ttft !== undefined) break
+        if (signal.aborted || ttft !== undefined || failure.isOverMemory) break
       }
     }
     throw new NoAnswerError(failures)

@@ -1,15 +1,16 @@
 import type { ImageModelV4, LanguageModelV4, SpeechModelV4, TranscriptionModelV4 } from '@ai-sdk/provider'
 import type { ModelProvider } from '../config/models-settings.ts'
 import { megabyte } from '../units.ts'
-import { guardedFetch } from './guarded-fetch.ts'
+import { guardedFetch, type OnPart } from './guarded-fetch.ts'
 
 /** The models of a provider, by the provider's names of them. */
 export interface OpenedProvider {
   text(model: string): Promise<LanguageModelV4>
   /** @throws Error when the provider transcribes nothing; the same of the others */
   transcription(model: string): Promise<TranscriptionModelV4>
-  image(model: string): Promise<ImageModelV4>
-  speech(model: string): Promise<SpeechModelV4>
+  /** @param onPart as of `guardedFetch`, for the answers of this model */
+  image(model: string, onPart: OnPart): Promise<ImageModelV4>
+  speech(model: string, onPart: OnPart): Promise<SpeechModelV4>
 }
 
 interface Library {
@@ -30,14 +31,14 @@ const maxMediaBytes = 24 * megabyte
  */
 export function openProvider(provider: ModelProvider): OpenedProvider {
   let loaded: Promise<Library> | undefined
-  let loadedForMedia: Promise<Library> | undefined
   const load = () => (loaded ??= loadLibrary(provider, maxAnswerBytes))
-  const loadForMedia = () => (loadedForMedia ??= loadLibrary(provider, maxMediaBytes))
+  // Its instances cost nothing, and each has a `fetch` of its own.
+  const loadForMedia = (onPart: OnPart) => loadLibrary(provider, maxMediaBytes, onPart)
   return {
     text: async (model) => (await load()).text(model),
     transcription: async (model) => made((await load()).transcription?.(model)),
-    image: async (model) => made((await loadForMedia()).image?.(model)),
-    speech: async (model) => made((await loadForMedia()).speech?.(model)),
+    image: async (model, onPart) => made((await loadForMedia(onPart)).image?.(model)),
+    speech: async (model, onPart) => made((await loadForMedia(onPart)).speech?.(model)),
   }
 
   function made<Model>(model: Model | undefined): Model {
@@ -47,8 +48,12 @@ export function openProvider(provider: ModelProvider): OpenedProvider {
 }
 
 /** Address and key are always given: the libraries would take them from the environment otherwise. */
-async function loadLibrary({ name, kind, url: baseURL, key }: ModelProvider, maxBytes: number): Promise<Library> {
-  const fetch = guardedFetch(baseURL, maxBytes)
+async function loadLibrary(
+  { name, kind, url: baseURL, key }: ModelProvider,
+  maxBytes: number,
+  onPart?: OnPart,
+): Promise<Library> {
+  const fetch = guardedFetch(baseURL, maxBytes, onPart)
   const settings = { baseURL, apiKey: key ?? '', fetch }
   switch (kind) {
     case 'openai': {

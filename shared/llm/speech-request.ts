@@ -3,7 +3,7 @@ import type { AudioFormat, GenerateAudioInput } from '../models/speech.ts'
 import type { Candidate } from './choose-models.ts'
 import { tokensOfText } from './estimate.ts'
 import { countOf, warningsOf } from './from-result.ts'
-import type { ModelContent } from './made-content.ts'
+import type { HoldBytes, ModelContent } from './made-content.ts'
 import { speechPriceOf, usualVoice } from './media-catalogue.ts'
 import { MalformedAnswerError } from './model-failure.ts'
 import { orAborted, type ModelRequest } from './provider-calls.ts'
@@ -17,17 +17,18 @@ export interface SpeechFacts {
 /** A character takes a fifteenth of a second, and a second has 25 tokens. */
 const tokensPerCharacter = 25 / 15
 
-/** Makes the request for speech to a model. */
+/** Makes the request for speech to a model. @param hold as of `MediaCall` */
 export function speechRequest(
   input: GenerateAudioInput,
   candidate: Candidate,
+  hold: HoldBytes,
 ): ModelRequest<never, ModelContent<SpeechFacts>> {
   const { kind } = candidate.provider
   return wholeRequest({
     async send(provider, { signal, abortSignal }) {
       const { input: text, voice = usualVoice(kind), speed, instructions, language } = input
       const format = kind === 'google' ? 'wav' : (input.format ?? 'mp3')
-      const opened = await provider.speech(candidate.model)
+      const opened = await provider.speech(candidate.model, (_part, bytes) => hold(bytes))
       const call = {
         text,
         voice,

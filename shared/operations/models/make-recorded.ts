@@ -1,7 +1,8 @@
 import type { MediaUse } from '../../config/models-settings.ts'
 import type { Choice } from '../../llm/choose-models.ts'
-import type { Gateway, GatewayCall } from '../../llm/gateway.ts'
+import type { Gateway, MediaCall } from '../../llm/gateway.ts'
 import type { MadeContent } from '../../llm/made-content.ts'
+import { holdGrowing } from '../../llm/media-memory.ts'
 import { usualDays } from '../../models/media.ts'
 import type { ModelUsage } from '../../models/language-model.ts'
 import type { BotContext } from '../../rpc/caller.ts'
@@ -28,7 +29,7 @@ interface Making<Facts extends ContentFacts> {
   /** Days for which the file is kept. */
   days: number | undefined
   estimate(models: Gateway, choice: Choice): ModelUsage
-  ask(models: Gateway, call: GatewayCall): AsyncGenerator<never, MadeContent<Facts>, void>
+  ask(models: Gateway, call: MediaCall): AsyncGenerator<never, MadeContent<Facts>, void>
 }
 
 /** The address of the file, and the metadata of the call. */
@@ -63,9 +64,9 @@ async function makeFile<Facts extends ContentFacts>(
   const { models, caller } = context
   await assertRoom(context)
   using memory = models.mediaMemory.open(caller.botId)
-  memory.add(expectedBytes)
+  const hold = holdGrowing(memory, expectedBytes)
   const choice = models.chooseMedia(use, model)
-  const call = { botId: caller.botId, choice, signal: context.callerGone?.() }
+  const call = { botId: caller.botId, choice, hold, signal: context.callerGone?.() }
   const { bytes, metadata } = await answerOf(
     metered(context, estimate(models, choice), (onAttempt) => ask(models, { ...call, onAttempt })),
   )

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MediaMemory } from '#shared/llm/media-memory.ts'
+import { holdGrowing, MediaMemory, OverMemoryError } from '#shared/llm/media-memory.ts'
 import { megabyte } from '#shared/units.ts'
 
 const hold = (memory: MediaMemory, botId: string, megabytes: number) => {
@@ -24,4 +24,16 @@ test('a share that is disposed of is free again, once', () => {
   share[Symbol.dispose]()
   hold(memory, 'one', 64)
   expect(() => hold(memory, 'one', 1)).toThrow('try again in a moment')
+})
+
+test('answers of the attempts of a call follow one another: the largest counts, and no less than a usual one', () => {
+  const memory = new MediaMemory()
+  using share = memory.open('one')
+  const holdAnswer = holdGrowing(share, 4 * megabyte)
+  expect(() => hold(memory, 'one', 61)).toThrow('try again')
+  holdAnswer(megabyte)
+  holdAnswer(20 * megabyte)
+  holdAnswer(10 * megabyte)
+  hold(memory, 'one', 44)
+  expect(() => holdAnswer(21 * megabyte)).toThrow(OverMemoryError)
 })

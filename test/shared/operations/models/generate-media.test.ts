@@ -5,6 +5,7 @@ import { openEntryPoints, type BotWithEntryPoints } from '../../../support/entry
 import { answerWith, endpointKey, keys, startEndpoint, type ScriptedEndpoint } from '../../../support/models.ts'
 import { replies } from '../../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
+import { megabyte } from '#shared/units.ts'
 
 let endpoint: ScriptedEndpoint
 let openai: ScriptedEndpoint
@@ -215,6 +216,28 @@ test('a budget that is used up, and quotas of files that are full, refuse a call
   const full = await ask(audioPath, { input: 'Hi', model: 'local:small' })
   expect({ status: full.status, type: full.body.type }).toEqual({ status: 403, type: 'QuotaExceeded' })
   expect(endpoint.requests).toEqual([])
+})
+
+test('an answer counts as memory as it comes: one for which there is none left is not held, and no other model is asked', async () => {
+  const { id } = await platform.createBot()
+  const large = Buffer.concat([png, Buffer.alloc(9 * megabyte)])
+  endpoint.script = (response) =>
+    answerWith(response, 200, JSON.stringify({ data: [{ b64_json: large.toString('base64') }] }))
+  const paintFor = () => platform.ask('POST', imagePath, { prompt: 'a lamp' }, { 'x-bot-id': id })
+  const { mediaMemory } = platform.context.models
+  const other = mediaMemory.open(id)
+  other.add(55 * megabyte)
+  const { status, body } = await paintFor()
+  expect({ status, type: body.type }).toEqual({ status: 429, type: 'RateLimited' })
+  expect(body.message).toContain('cannot be held')
+  expect(openai.requests).toEqual([])
+  const { usage } = (await platform.ask('GET', `/v1/admin/models/usage?botId=${id}`)).body
+  expect(usage).toContainEqual(expect.objectContaining({ model: 'local:small', calls: 1, outputTokens: 4160 }))
+
+  other[Symbol.dispose]()
+  expect((await paintFor()).status).toBe(200)
+  using all = mediaMemory.open(id)
+  all.add(64 * megabyte)
 })
 
 test('a picture that code has made for a user is deleted with the user, and is a step of the event', async () => {
