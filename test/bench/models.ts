@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -18,6 +19,11 @@ const answers = 100
 const longAnswers = 5
 const words = 1000
 
+/** Pictures and speech, which are stored and then sent as they are stored. */
+const media = 40
+const pictureBytes = 1024 * 1024
+const speechBytes = 100 * 1024
+
 /** Upper bounds, in milliseconds. */
 const aims = { firstByte: { p50: 5, p95: 15 }, firstToken: 50 }
 
@@ -30,6 +36,9 @@ interface Measured {
   firstToken: number[]
   /** Milliseconds of processor time in the isolate, of an answer of 1,000 words. */
   processor: number[]
+  /** Milliseconds that the gateway adds to a whole picture, and to whole speech. */
+  picture: number[]
+  speech: number[]
 }
 
 /**
@@ -52,6 +61,8 @@ export async function measureModels(servers: Servers, { backEnds }: Options): Pr
       ...(await measureFirstBytes(host, provider)),
       firstToken: await measureFirstTokens(host, provider),
       processor: await measureProcessor(host),
+      picture: await measureMedia(host, provider, '/images/generations', { prompt: 'a lamp' }),
+      speech: await measureMedia(host, provider, '/audio/speech', { input: 'Good morning', voice: 'nova' }),
     })
   }
   return measured
@@ -70,20 +81,45 @@ async function measureFirstBytes(host: ModelHost, { url }: Provider): Promise<{ 
   return { direct: direct!, gateway: gateway! }
 }
 
+/** What the gateway adds to a call of OpenAI's language, in turn with direct calls. */
+async function measureMedia(host: ModelHost, { url }: Provider, path: string, input: object): Promise<number[]> {
+  const more: number[] = []
+  const body = { model: 'small', ...input }
+  for (let count = -5; count < media; count++) {
+    const direct = await time(() => ask(`${url}/v1${path}`, {}, body))
+    const through = await time(() =>
+      ask(`${host.url}/v2/cognitive/openai/v1${path}`, host.headers, { ...body, model: 'local:small' }),
+    )
+    if (count >= 0) more.push(through - direct)
+  }
+  return more
+}
+
+async function time(call: () => Promise<Response>): Promise<number> {
+  const begin = performance.now()
+  await (await call()).arrayBuffer()
+  return performance.now() - begin
+}
+
 /** Milliseconds until the first piece of an answer, which is then read to its end. */
 async function timeFirstByte(address: string, headers: Record<string, string>, body: object): Promise<number> {
   const begin = performance.now()
+  const response = await ask(address, headers, body)
+  const reader = response.body!.getReader()
+  await reader.read()
+  const took = performance.now() - begin
+  while (!(await reader.read()).done);
+  return took
+}
+
+async function ask(address: string, headers: Record<string, string>, body: object): Promise<Response> {
   const response = await fetch(address, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
   if (response.status !== 200) throw new Error(`${address} answered ${response.status}: ${await response.text()}`)
-  const reader = response.body!.getReader()
-  await reader.read()
-  const took = performance.now() - begin
-  while (!(await reader.read()).done);
-  return took
+  return response
 }
 
 const storyteller = `
@@ -147,7 +183,7 @@ interface Provider extends AsyncDisposable {
   readonly sentAt: number
 }
 
-/** An OpenAI-compatible endpoint: `one` is answered with one word, `many` with 1,000, one each 2 ms. */
+/** An OpenAI-compatible endpoint: `one` is answered with one word, `many` with 1,000, one each 2 ms; a picture and speech at once. */
 async function startProvider(): Promise<Provider> {
   let sentAt = 0
   const answer = async (question: string, response: ServerResponse) => {
@@ -162,7 +198,20 @@ async function startProvider(): Promise<Provider> {
     send({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } })
     response.end('data: [DONE]\n\n')
   }
+  const picture = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), randomBytes(pictureBytes)])
+  const pictureAnswer = JSON.stringify({ created: 1, data: [{ b64_json: picture.toString('base64') }] })
+  const speech = randomBytes(speechBytes)
   const server = createServer((request, response) => {
+    if (request.url!.endsWith('/images/generations')) {
+      return void request.resume().once('end', () => {
+        response.writeHead(200, { 'content-type': 'application/json' }).end(pictureAnswer)
+      })
+    }
+    if (request.url!.endsWith('/audio/speech')) {
+      return void request.resume().once('end', () => {
+        response.writeHead(200, { 'content-type': 'audio/mpeg' }).end(speech)
+      })
+    }
     let body = ''
     request.setEncoding('utf8')
     request.on('data', (part: string) => (body += part))
@@ -189,7 +238,8 @@ async function startProvider(): Promise<Provider> {
 export function describeModels(): string {
   return (
     `Streamed answers of an endpoint that answers at once: ${calls} over HTTP, in turn with direct calls; ${answers} to a ` +
-    `listening user; and the processor time in the isolate of ${longAnswers} answers of ${words} words`
+    `listening user; the processor time in the isolate of ${longAnswers} answers of ${words} words; and ${media} pictures of 1 MB and ` +
+    `as many spoken texts of 100 KB, which are stored, in turn with direct calls`
   )
 }
 
@@ -197,7 +247,7 @@ export function describeModels(): string {
 export function modelsTable(measured: Measured[]): string {
   return table(
     ['back end', 'measured', 'p50 ms', 'p95 ms', 'aim'],
-    measured.flatMap(({ backEnd, direct, gateway, firstToken, processor }) => {
+    measured.flatMap(({ backEnd, direct, gateway, firstToken, processor, picture, speech }) => {
       const more = gateway.map((milliseconds, index) => milliseconds - direct[index]!)
       const { firstByte } = aims
       return [
@@ -206,6 +256,8 @@ export function modelsTable(measured: Measured[]): string {
         [backEnd, 'the gateway’s part', ...middleAndLate(more), `≤ ${firstByte.p50} and ${firstByte.p95}`],
         [backEnd, 'first word at the listener', ...middleAndLate(firstToken), `≤ ${aims.firstToken}`],
         [backEnd, `processor time of ${words} words`, ...middleAndLate(processor), ''],
+        [backEnd, 'the gateway’s part of a picture', ...middleAndLate(picture), ''],
+        [backEnd, 'the gateway’s part of speech', ...middleAndLate(speech), ''],
       ]
     }),
   )

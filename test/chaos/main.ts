@@ -17,10 +17,11 @@ const webchatFaults = ['api killed', 'worker killed', 'network cut', 'network si
 
 const usage = `Usage: npm run chaos -- [options]
   --backend redis|postgres|both   where jobs and signals live (both)
-  --bot text|data|flow|webchat|handover|model
+  --bot text|data|flow|webchat|handover|model|media
                                   a bot of hooks, one that also writes files and tables as do programs over HTTP, one of
                                   flows, one that visitors talk to in browsers, one that hands conversations over to
-                                  agents, or one that asks language models (text)
+                                  agents, one that asks language models, or one that has models
+                                  make pictures and speech, and transcribe (text)
   --messages <number>             messages at least (10000)
   --conversations <number>        conversations at once (200)
   --faults <number>               things that go wrong (60)
@@ -63,6 +64,7 @@ type Run =
   | ({ bot: 'webchat' } & WebchatChaosOptions)
   | ({ bot: 'handover' } & HandoverChaosOptions)
   | ({ bot: 'model' } & ModelChaosOptions)
+  | ({ bot: 'media' } & ModelChaosOptions)
 
 async function runAndReport(options: Run | UpgradeOptions, parts: AsyncDisposableStack): Promise<void> {
   console.error(`Chaos on ${options.backEnd}, seed ${options.seed}`)
@@ -87,7 +89,7 @@ async function runAndReport(options: Run | UpgradeOptions, parts: AsyncDisposabl
     if (report.differences.length > 0) process.exitCode = 1
     return
   }
-  if (options.bot === 'model') {
+  if (options.bot === 'model' || options.bot === 'media') {
     const report = await runModelChaos(options, parts, tell)
     console.log(describeModels(report))
     if (report.differences.length > 0) process.exitCode = 1
@@ -154,7 +156,7 @@ function readOptions(): Run[] | UpgradeOptions[] {
   }))
 }
 
-const bots = ['text', 'data', 'flow', 'webchat', 'handover', 'model'] as const
+const bots = ['text', 'data', 'flow', 'webchat', 'handover', 'model', 'media'] as const
 
 function isBot(text: string): text is (typeof bots)[number] {
   return (bots as readonly string[]).includes(text)
@@ -162,7 +164,7 @@ function isBot(text: string): text is (typeof bots)[number] {
 
 function usualFaults(bot: (typeof bots)[number]): readonly FaultKind[] {
   if (bot === 'webchat') return webchatFaults
-  return bot === 'model' ? modelFaults : faultKinds
+  return bot === 'model' || bot === 'media' ? modelFaults : faultKinds
 }
 
 function positive(name: string, text: string): number {

@@ -1,13 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { openDatabase } from '#shared/store/database.ts'
-import { ScriptedStream, startEndpoint, type ModelRequest } from '../support/models.ts'
+import { startEndpoint } from '../support/models.ts'
 import { send } from '../support/platform.ts'
 import { carryOut, planFaults, type FaultKind } from './faults.ts'
+import { mediaBot, textBot } from './model-bots.ts'
 import { openChaosPlatform, type PlatformOptions } from './platform.ts'
 import { chancesFrom } from './random.ts'
 import type { Talk } from './talk.ts'
 
 export interface ModelChaosOptions extends PlatformOptions {
+  bot: 'model' | 'media'
   seed: number
   conversations: number
   faults: number
@@ -19,8 +21,9 @@ export interface ModelChaosOptions extends PlatformOptions {
 export interface ModelChaosReport {
   options: ModelChaosOptions
   faults: Map<FaultKind, number>
-  /** Messages of users. */
+  /** Messages of users, and the answers of models that the bot asks for. */
   messages: number
+  answers: number
   /** Requests that the endpoint got, and those of them that were cut before the end of their answer. */
   requests: number
   cut: number
@@ -33,23 +36,9 @@ export interface ModelChaosReport {
 /** How long a fault waits for a call that it may cut. */
 const patienceMilliseconds = 60_000
 
-/** Asks a model for a streamed answer that the user reads meanwhile, then for a second one; both have a number for each request. */
-const code = `export const hooks = {
-  async afterIncomingMessage({ event, client }) {
-    const { conversationId, preview } = event
-    const stream = client.streamMessage(conversationId)
-    for await (const { output } of client.generateTextStream({ messages: [{ role: 'user', content: 'streamed ' + preview }] })) {
-      await stream.write(output)
-    }
-    await stream.end()
-    const { output } = await client.generateText({ messages: [{ role: 'user', content: 'whole ' + preview }] })
-    await client.createMessage({ conversationId, type: 'text', payload: { text: output } })
-  },
-}`
-
 /**
- * Makes users talk to a bot that asks a model for two answers to each message, during faults. The endpoint numbers its answers
- * to each question, so the message of the bot names the request whose answer was recorded: later ones must not exist.
+ * Makes users talk to a bot that asks models some questions about each message, during faults. The endpoint numbers its answers
+ * to each question, so the messages of the bot name the requests whose answers were recorded: later ones must not exist.
  *
  * @param parts receives what has to be closed afterwards
  * @param tell receives the progress
@@ -59,12 +48,13 @@ export async function runModelChaos(
   parts: AsyncDisposableStack,
   tell: (line: string) => void,
 ): Promise<ModelChaosReport> {
+  const bot = options.bot === 'media' ? mediaBot : textBot
   const endpoint = parts.use(await startEndpoint())
   const asked = new Map<string, number>()
   const ended = new Map<string, number>()
   const calls = { underWay: 0, cut: 0 }
-  endpoint.script = async (response, { body }: ModelRequest) => {
-    const question = String(body.messages.at(-1).content)
+  endpoint.script = async (response, request) => {
+    const question = await bot.questionOf(request)
     const number = (asked.get(question) ?? 0) + 1
     asked.set(question, number)
     calls.underWay += 1
@@ -73,29 +63,18 @@ export async function runModelChaos(
       if (response.writableFinished) ended.set(question, (ended.get(question) ?? 0) + 1)
       else calls.cut += 1
     })
-    const words = `${question}: answer ${number}`.split(' ')
-    if (body.stream === true) {
-      const stream = new ScriptedStream(response)
-      for (const [index, word] of words.entries()) {
-        stream.write(index === 0 ? word : ` ${word}`)
-        await pause(30)
-      }
-      return stream.end()
-    }
-    await pause(150)
-    const message = { role: 'assistant', content: words.join(' ') }
-    const usage = { prompt_tokens: 10, completion_tokens: 5 }
-    const choices = [{ index: 0, finish_reason: 'stop', message }]
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: 'c', choices, usage }))
+    await bot.answer(response, request, `${question}: answer ${number}`)
   }
-  const environment = { ...options.environment, ...endpoint.environment, MODELS_CONCURRENCY: '500' }
+  const media = { MODELS_IMAGE: 'local:small', MODELS_SPEECH: 'local:small', MODELS_TRANSCRIPTION: 'local:small' }
+  const environment = { ...options.environment, ...endpoint.environment, ...media, MODELS_CONCURRENCY: '500' }
   const platform = await openChaosPlatform({ ...options, environment }, parts)
-  const { botId, chatPath, talks } = await platform.openTalks(options.conversations, code)
+  const { botId, chatPath, talks } = await platform.openTalks(options.conversations, bot.code)
   const chances = chancesFrom(options.seed)
   const report: ModelChaosReport = {
     options,
     faults: new Map(),
     messages: 0,
+    answers: 0,
     requests: 0,
     cut: 0,
     paidTwice: 0,
@@ -138,7 +117,8 @@ export async function runModelChaos(
       .orderBy(['created_at', 'id'])
       .select('payload')
     const answers = rows.map(({ payload }) => String(payload['text']))
-    const expected = texts.flatMap((text) => [`streamed ${text}`, `whole ${text}`])
+    const expected = texts.flatMap(bot.questions)
+    report.answers += expected.length
     if (answers.length !== expected.length) {
       report.differences.push(`conversation ${index}: ${answers.length} answers instead of ${expected.length}`)
     }
@@ -186,10 +166,10 @@ async function speak(talk: Talk, chatUrl: string, over: AbortSignal, sent: () =>
 export function describeModels({ options, faults, ...report }: ModelChaosReport): string {
   const kinds = [...faults].map(([kind, count]) => `${kind} ${count}`)
   return [
-    `Chaos on ${options.backEnd}, seed ${options.seed}, with a bot that asks models: ` +
+    `Chaos on ${options.backEnd}, seed ${options.seed}, with a bot that ${(options.bot === 'media' ? mediaBot : textBot).does}: ` +
       (report.differences.length === 0 ? 'no difference' : 'DIFFERENCES'),
     `  ${report.messages} messages in ${options.conversations} conversations, ${kinds.join(', ')} in ${report.seconds.toFixed(0)} s`,
-    `  ${report.requests} requests for ${report.messages * 2} answers: ${report.cut} were cut, and ${report.paidTwice} had ended ` +
+    `  ${report.requests} requests for ${report.answers} answers: ${report.cut} were cut, and ${report.paidTwice} had ended ` +
       'before a worker could record them; no recorded answer was requested again, unless listed here',
     ...report.differences.slice(0, 20).map((difference) => `    ${difference}`),
   ].join('\n')
