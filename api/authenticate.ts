@@ -17,9 +17,17 @@ import type { Operation } from '#shared/rpc/operation.ts'
 import type { PathParameters } from '#shared/router.ts'
 import { hashToken } from '#shared/secrets.ts'
 import { findInvitation } from '#shared/store/invitations.ts'
-import { findMemberForBot, findRole, findToken, workspaceExists } from '#shared/store/accounts.ts'
+import {
+  findMemberForBot,
+  findRole,
+  findToken,
+  findTokenForBot,
+  workspaceExists,
+  type HolderForBot,
+  type TokenHolder,
+} from '#shared/store/accounts.ts'
 import { decryptInstallation, findChat, listInstallations } from '#shared/store/installations.ts'
-import type { TokenRow, Installation } from '#shared/models/tables.ts'
+import type { Installation } from '#shared/models/tables.ts'
 import { verifyUserKey, verifyVisitorKey } from '#shared/integrations/user-keys.ts'
 import { isChat, isWebchat } from '#shared/models/chat-integration.ts'
 import { findAccountOfSession } from '#shared/store/sessions.ts'
@@ -36,11 +44,11 @@ export function identify(context: Context, headers: IncomingHttpHeaders) {
       return access === 'user' ? chatUser(context, headers, found) : found
     }
     if (access === 'invitee') return invitee(context, headers)
+    if (access === 'bot') return bot(context, headers)
+    if (access === 'program') return bot(context, { ...onlyToken(headers), 'x-bot-id': parameters['botId'] })
     const token = await bearer(context, headers)
-    if (access === 'bot') return bot(context, headers, token)
-    if (access === 'program') return bot(context, { 'x-bot-id': parameters['botId'] }, token)
     if (access === 'token' && !token.account_id) {
-      return bot(context, { ...headers, ...(token.bot_id !== null && { 'x-bot-id': token.bot_id }) }, token)
+      return bot(context, { ...headers, ...(token.bot_id !== null && { 'x-bot-id': token.bot_id }) })
     }
     const account = holder(token)
     return isForMembers(access) ? administrator(context, headers, account) : account
@@ -52,7 +60,7 @@ export function identify(context: Context, headers: IncomingHttpHeaders) {
  * @throws ApiError `Unauthorized`, `Forbidden`
  */
 export async function program(context: Context, headers: IncomingHttpHeaders, botId: string): Promise<BotCaller> {
-  const caller = await bot(context, { 'x-bot-id': botId }, await bearer(context, headers))
+  const caller = await bot(context, { ...onlyToken(headers), 'x-bot-id': botId })
   authorise(caller, 'program')
   return caller
 }
@@ -136,13 +144,36 @@ async function invitee(context: Context, headers: IncomingHttpHeaders): Promise<
   }
 }
 
-/** The owner of a token. */
-type Owner = Pick<TokenRow, 'account_id' | 'bot_id' | 'integration_id'>
+/** The headers without those that name whom to act as. */
+function onlyToken({ authorization }: IncomingHttpHeaders): IncomingHttpHeaders {
+  return authorization === undefined ? {} : { authorization }
+}
 
-async function bearer(context: Context, headers: IncomingHttpHeaders): Promise<Owner> {
+/** The holder of the request's token. */
+async function bearer(context: Context, headers: IncomingHttpHeaders): Promise<TokenHolder> {
+  return holderOf(context, headers, (hash) => findToken(context.db, hash))
+}
+
+/** The same, for a bot. */
+async function bearerForBot(
+  context: Context,
+  headers: IncomingHttpHeaders,
+  botId: string,
+): Promise<TokenHolder & Partial<HolderForBot>> {
+  const found = await holderOf(context, headers, (hash) => findTokenForBot(context.db, hash, botId))
+  if (found.account_id === null || 'member' in found) return found
+  return { ...found, member: await findMemberForBot(context.db, botId, found.account_id) }
+}
+
+/** @param find finds a token that is not of a session */
+async function holderOf<Found extends TokenHolder>(
+  context: Context,
+  headers: IncomingHttpHeaders,
+  find: (hash: Buffer) => Promise<Found | undefined>,
+): Promise<Found | TokenHolder> {
   const [, secret] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? []
   if (secret !== undefined && isSessionToken(secret)) return ownerOfSession(context, secret)
-  const token = secret && (await findToken(context.db, hashToken(secret)))
+  const token = secret && (await find(hashToken(secret)))
   if (token) return token
   if (secret?.startsWith('inv_')) {
     throw new ApiError(
@@ -154,14 +185,14 @@ async function bearer(context: Context, headers: IncomingHttpHeaders): Promise<O
 }
 
 /** The account whose session a page of the console has the token of. */
-async function ownerOfSession({ db, config }: Context, token: string): Promise<Owner> {
+async function ownerOfSession({ db, config }: Context, token: string): Promise<TokenHolder> {
   const sessionId = await verifySessionToken(config.secret, token)
   const accountId = sessionId && (await findAccountOfSession(db, sessionId))
   if (accountId) return { account_id: accountId, bot_id: null, integration_id: null }
   throw new ApiError('Unauthorized', 'The session or its token has ended: get a new token, or sign in again')
 }
 
-function holder({ account_id: accountId }: Owner): AccountCaller {
+function holder({ account_id: accountId }: TokenHolder): AccountCaller {
   if (accountId) return { kind: 'account', accountId }
   throw new ApiError('Forbidden', 'This operation needs a personal token, not the token of a bot')
 }
@@ -190,23 +221,26 @@ async function administrator(
  * both may act as an integration that is installed on the bot. An integration's token acts as that integration, on the
  * bots where it is installed and enabled.
  */
-async function bot(context: Context, headers: IncomingHttpHeaders, token: Owner): Promise<BotCaller> {
-  const { db } = context
+async function bot(context: Context, headers: IncomingHttpHeaders): Promise<BotCaller> {
   const botId = single(headers['x-bot-id'])
-  if (!botId) throw new ApiError('InvalidPayload', 'The header x-bot-id is missing: it names the bot to act as')
+  if (!botId) {
+    await bearer(context, headers)
+    throw new ApiError('InvalidPayload', 'The header x-bot-id is missing: it names the bot to act as')
+  }
+  const { member, hasModelKeys, ...token } = await bearerForBot(context, headers, botId)
+  const models = hasModelKeys !== undefined && { hasModelKeys }
   const named = { id: single(headers['x-integration-id']), alias: single(headers['x-integration-alias']) }
   if (token.integration_id) {
     if (named.id === undefined || named.id === token.integration_id) {
       const installation = await findInstalled(context, botId, token.integration_id, named.alias)
-      if (installation?.enabled) return { kind: 'bot', botId, installation }
+      if (installation?.enabled) return { kind: 'bot', botId, installation, ...models }
     }
     throw new ApiError('Forbidden', `The token may not act as this integration on the bot '${botId}'`)
   }
-  const member = token.account_id ? await findMemberForBot(db, botId, token.account_id) : undefined
   if (token.bot_id !== botId && !(member && hasRole(member, 'developer'))) {
     throw new ApiError('Forbidden', `The token may not act as the bot '${botId}'`)
   }
-  const caller: BotCaller = { kind: 'bot', botId, ...(member && { member }) }
+  const caller: BotCaller = { kind: 'bot', botId, ...(member && { member }), ...models }
   if (named.id === undefined) return caller
   const installation = await findInstalled(context, botId, named.id, named.alias)
   if (installation) return { ...caller, installation }

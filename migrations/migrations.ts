@@ -57,6 +57,7 @@ import * as dataRequests from './085_data_requests.ts'
 import * as retention from './098_retention.ts'
 import * as listsByUpdate from './110_lists_by_update.ts'
 import * as modelSlots from './111_model_slots.ts'
+import * as reserveModelUsage from './112_reserve_model_usage.ts'
 import * as conversationsByNewestMessage from './113_conversations_by_newest_message.ts'
 import * as messageCounts from './114_message_counts.ts'
 
@@ -121,6 +122,7 @@ export const migrations: Record<string, Migration> = {
   '098_retention': retention,
   '110_lists_by_update': listsByUpdate,
   '111_model_slots': modelSlots,
+  '112_reserve_model_usage': reserveModelUsage,
   '113_conversations_by_newest_message': conversationsByNewestMessage,
   '114_message_counts': messageCounts,
 }

@@ -35,6 +35,8 @@ export interface BotCaller {
   installation?: Installation
   /** Present when a member of the bot's workspace acts as the bot, with a personal token. */
   member?: Omit<Administrator, 'kind'>
+  /** Whether the bot's workspace has own keys of language models; absent when that was not looked up. */
+  hasModelKeys?: boolean
   /** Present when the bot's code calls while it handles an event. */
   execution?: Execution
 }

@@ -3,8 +3,50 @@ import type { AccountRow, Role, TokenRow } from '../models/tables.ts'
 import { releaseHandovers } from './handovers.ts'
 import type { ShownToken } from './tokens.ts'
 
-export async function findToken(db: Database, hash: Buffer): Promise<TokenRow | undefined> {
-  return db('tokens').where({ hash }).first()
+/** The holder of a token: an account, a bot or an integration. */
+export type TokenHolder = Pick<TokenRow, 'account_id' | 'bot_id' | 'integration_id'>
+
+export async function findToken(db: Database, hash: Buffer): Promise<TokenHolder | undefined> {
+  const [row] = await query<TokenHolder>(
+    db,
+    'select account_id, bot_id, integration_id from tokens where hash = :hash',
+    { hash },
+  )
+  return row
+}
+
+/** The membership of an account in the workspace that owns a bot. */
+export interface MemberForBot {
+  accountId: string
+  workspaceId: string
+  role: Role
+}
+
+/** The holder of a token that acts as a bot. */
+export interface HolderForBot extends TokenHolder {
+  /** That of an account; undefined without one. */
+  member: MemberForBot | undefined
+  /** Whether the bot's workspace has own keys of language models. */
+  hasModelKeys: boolean
+}
+
+/** As `findToken`, with all that the authentication of a request as a bot needs, in one round trip. */
+export async function findTokenForBot(db: Database, hash: Buffer, botId: string): Promise<HolderForBot | undefined> {
+  const [row] = await query<TokenHolder & { workspace_id: string; role: Role | null; has_model_keys: boolean }>(
+    db,
+    `select tokens.account_id, tokens.bot_id, tokens.integration_id, members.workspace_id, role,
+       exists (select from model_keys where model_keys.workspace_id = bots.workspace_id) as has_model_keys
+     from tokens
+     left join bots on bots.id = :botId
+     left join members on members.workspace_id = bots.workspace_id and members.account_id = tokens.account_id
+       and accepted_at is not null
+     where hash = :hash`,
+    { hash, botId },
+  )
+  if (!row) return undefined
+  const { workspace_id: workspaceId, role, has_model_keys: hasModelKeys, ...holder } = row
+  const { account_id: accountId } = holder
+  return { ...holder, member: accountId !== null && role ? { accountId, workspaceId, role } : undefined, hasModelKeys }
 }
 
 /** The account's role in a workspace whose invitation it has accepted. */
@@ -35,7 +77,7 @@ export async function findMemberForBot(
   db: Database,
   botId: string,
   accountId: string,
-): Promise<{ accountId: string; workspaceId: string; role: Role } | undefined> {
+): Promise<MemberForBot | undefined> {
   const [row] = await query<{ workspace_id: string; role: Role }>(
     db,
     `select workspace_id, role from members join bots using (workspace_id)

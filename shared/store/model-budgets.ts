@@ -16,6 +16,9 @@ export interface Reservation {
   starts: Record<BudgetPeriod, string>
 }
 
+/** The budget that is used up, and the unit of it. */
+type Exceeded = Pick<BudgetExceededError, 'owner' | 'period' | 'unit' | 'spent' | 'limit'>
+
 /** A budget is used up. */
 export class BudgetExceededError extends Error {
   override name = 'BudgetExceededError'
@@ -25,7 +28,7 @@ export class BudgetExceededError extends Error {
   readonly spent: number
   readonly limit: number
 
-  constructor(exceeded: Pick<BudgetExceededError, 'owner' | 'period' | 'unit' | 'spent' | 'limit'>) {
+  constructor(exceeded: Exceeded) {
     super(`The budget of the ${exceeded.owner} is used up`)
     this.owner = exceeded.owner
     this.period = exceeded.period
@@ -35,22 +38,13 @@ export class BudgetExceededError extends Error {
   }
 }
 
-interface SpendingRow {
-  owner_id: string
-  bot_id: string | null
-  period: BudgetPeriod
-  tokens: string
-  cost: string
-  limits: ModelBudget | null
-}
-
 /** Time beyond that of a call, in which its usage is settled: a process may wait for the database meanwhile. */
 export const settlingMilliseconds = 10 * 60_000
 
 /**
- * Reserves the estimated usage of a call. The rows of a bot and its workspace are locked in one order for the statement, so
- * calls that are made at the same time see each other's reservations, and exceed a budget by one reservation at most. It
- * does not wait for the disk: a crash of PostgreSQL may lose the counts of its last moment.
+ * Reserves the estimated usage of a call. The rows of a bot and its workspace are locked in one order until the end of the
+ * statement, so calls that are made at the same time see each other's reservations, and exceed a budget by one reservation at
+ * most. It is one statement and does not wait for the disk: the provider is asked after it.
  *
  * @param estimate tokens, and their cost in US dollars
  * @param options `operatorBudget`: the operator's bounds of each workspace; `milliseconds`: the longest time until the call is
@@ -66,56 +60,15 @@ export async function reserveUsage(
   const id = randomUUID()
   const now = new Date()
   const starts = { day: startOf('day', now), month: startOf('month', now) }
-  return db.transaction(async (transaction) => {
-    const rows = await query<SpendingRow>(
-      transaction,
-      `with spent as (
-         insert into model_spending as spending (owner_id, period, start, bot_id, workspace_id, tokens, cost)
-         select owner_id, period, start, bot_id, workspace_id, :tokens::bigint, :cost::numeric
-         from (
-           select id as owner_id, id as bot_id, null as workspace_id from bots where id = :botId
-           union all select workspace_id, null, workspace_id from bots where id = :botId
-         ) owners cross join (values ('day', :day::date), ('month', :month::date)) as periods (period, start)
-         order by bot_id nulls last, period
-         on conflict (owner_id, period, start) do update
-           set tokens = spending.tokens + excluded.tokens, cost = spending.cost + excluded.cost
-         returning owner_id, bot_id, period, tokens, cost
-       ), reserved as (
-         insert into model_reservations (id, bot_id, owners, day, month, tokens, cost, expires_at)
-         select :id, :botId, array_agg(distinct owner_id), :day, :month, :tokens::bigint, :cost::numeric,
-           now() + :milliseconds::double precision * interval '1 millisecond'
-         from spent having count(*) > 0
-       )
-       select spent.*, limits, ${withoutWaiting} from spent left join model_budgets using (owner_id)`,
-      { id, botId, tokens, cost, milliseconds, ...starts },
-    )
-    for (const row of rows) {
-      const isBot = row.bot_id !== null
-      const exceeded = findExceeded(row, { tokens, cost }, isBot ? [row.limits] : [row.limits, operatorBudget])
-      if (exceeded) {
-        throw new BudgetExceededError({ owner: isBot ? 'bot' : 'workspace', period: row.period, ...exceeded })
-      }
-    }
-    return { id, botId, owners: [...new Set(rows.map((row) => row.owner_id))], starts }
-  })
-}
-
-/** The unit of which nothing was left before the reservation. */
-function findExceeded(
-  row: SpendingRow,
-  reserved: { tokens: number; cost: number },
-  budgets: (ModelBudget | null)[],
-): Pick<BudgetExceededError, 'unit' | 'spent' | 'limit'> | undefined {
-  const units = [
-    ['tokens', `${row.period}Tokens`, Number(row.tokens) - reserved.tokens],
-    ['dollars', `${row.period}Dollars`, Number(row.cost) - reserved.cost],
-  ] as const
-  for (const [unit, field, spent] of units) {
-    const limit = Math.min(...budgets.map((budget) => budget?.[field] ?? Infinity))
-    // The sums of the database are exact, these differences are not.
-    if (spent >= limit - 1e-9) return { unit, spent, limit }
-  }
-  return undefined
+  const [row] = await query<{ owners: string[] | null; exceeded: Exceeded | null }>(
+    db,
+    `select owners, exceeded from reserve_model_usage(:id, :botId, :day, :month, :tokens, :cost,
+       now() + :milliseconds::double precision * interval '1 millisecond', :operatorBudget)`,
+    { id, botId, tokens, cost, milliseconds, operatorBudget: JSON.stringify(operatorBudget), ...starts },
+  )
+  const { owners, exceeded } = row!
+  if (exceeded) throw new BudgetExceededError(exceeded)
+  return { id, botId, owners: owners ?? [], starts }
 }
 
 /** The usage of a call, for the records. */
@@ -265,7 +218,7 @@ export async function findBudget(db: Database, owner: BudgetOwner) {
   const ownerId = idOf(owner)
   const now = new Date()
   const [rows, found] = await Promise.all([
-    query<Pick<SpendingRow, 'period' | 'tokens' | 'cost'>>(
+    query<{ period: BudgetPeriod; tokens: string; cost: string }>(
       db,
       `select period, tokens, cost from model_spending
        where owner_id = :ownerId and ((period = 'day' and start = :day) or (period = 'month' and start = :month))`,
