@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { Client } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { deleteOldUsage, releaseLostReservations, reserveUsage, settleUsage } from '#shared/store/model-budgets.ts'
 import { createMember } from '../../../support/members.ts'
 import {
@@ -132,6 +133,24 @@ describe('a budget', () => {
     expect((await generate()).status).toBe(400)
     expect((await budgetOf(botId)).spent.day.tokens).toBeGreaterThanOrEqual(90)
   })
+})
+
+test('two statements come before the request to the provider: the caller is found, and the usage reserved', async () => {
+  await generate()
+  const statements = vi.spyOn(Client.prototype, 'query')
+  try {
+    let before = 0
+    endpoint.script = (response) => {
+      before = statements.mock.calls.length
+      complete(response, { content: 'ok', usage: { prompt_tokens: 60, completion_tokens: 40 } })
+    }
+    expect((await generate()).status).toBe(200)
+    const texts = statements.mock.calls.slice(0, before).map(([statement]) => JSON.stringify(statement))
+    const ofCall = texts.filter((text) => /token|model|begin|commit/i.test(text))
+    expect(ofCall).toEqual([expect.stringContaining('from tokens'), expect.stringContaining('reserve_model_usage')])
+  } finally {
+    statements.mockRestore()
+  }
 })
 
 test('an attempt that may be billed counts against the budget, also when the next one or another model answers', async () => {
