@@ -12,7 +12,7 @@ export default defineConfig({
     // Loading the modules of both processes anew took almost two seconds of processor time for each file. None leaves a
     // module, or its process, otherwise than it found it; each has a database, ports and a sandbox of its own.
     isolate: false,
-    // What Node has compiled, and stripped of types, for one process that a test starts is there for the next one.
+    // The next process that a test starts has the code that Node has compiled, and stripped of types, for the one before.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'node-compile') },
     sequence: { sequencer: LongestFirst },
     // A test file uses more than one processor at times: its process, those that it starts, PostgreSQL. With three files

@@ -22,7 +22,7 @@ const slowBot = `
 /** The longest that anybody may wait for an answer, whatever is away, and for a whole platform to be back; on a busy machine. */
 const answerMilliseconds = 8000
 const returnMilliseconds = 12_000
-/** What is known to be away is not asked again; finding out would take two seconds. */
+/** A dependency that is known to be unavailable is not asked again; an attempt would take two seconds. */
 const knownMilliseconds = 1900
 /** A job that was under way when Redis went away is taken over ten seconds after its return at the latest. */
 const takenOverMilliseconds = 15_000
@@ -73,7 +73,7 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
       DATABASE_URL: through(database, DATABASE_URL!),
       ...(redis && { REDIS_URL: through(redis, REDIS_URL!) }),
       PORT: port,
-      // What is stored while nobody can be woken must not have to wait for this.
+      // The sweep must not be what handles messages that were stored without a wake-up.
       WORKER_SWEEP_SECONDS: '600',
       LOG_LEVEL: 'fatal',
     }

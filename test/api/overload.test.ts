@@ -133,7 +133,7 @@ test('hundreds of connections with a megabyte each: memory stays bounded, and al
     // Of the 600 MB that were sent; what is held is there as bytes, as text, parsed, and as text once more.
     expect((await peakMegabytes(api.pid)) - quietMegabytes).toBeLessThan(350)
     expect(await send('GET', `${url}/chat/${bot.webhookId}/hello`)).toMatchObject({ status: 200 })
-    // What was accepted is there.
+    // Accepted messages are stored.
     const { length } = await platform.context.db('messages').where({ conversation_id: conversationId }).select('id')
     expect(length).toBeGreaterThanOrEqual(accepted)
   } finally {

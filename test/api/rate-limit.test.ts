@@ -23,7 +23,7 @@ afterEach(async () => {
   parts = new AsyncDisposableStack()
 })
 
-/** What an answer says about the limit. */
+/** The limit as the headers of an answer state it. */
 function limitIn({ headers }: Answer) {
   const number = (name: string) => Number(headers.get(name) ?? Number.NaN)
   return { limit: number('ratelimit-limit'), remaining: number('ratelimit-remaining') }

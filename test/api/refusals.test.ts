@@ -43,7 +43,7 @@ function lastOf(received: string): { status: number; head: string; text: string 
   return { status: Number(head.split(' ')[1]), head, text }
 }
 
-/** What an answer lacks that every error has. */
+/** The properties of an error that an answer lacks. */
 function faultsOf({ status, head, text }: ReturnType<typeof lastOf>, method: string): string[] {
   if (status < 400) return []
   if (!/content-type: application\/json/i.test(head)) return ['its type']

@@ -68,7 +68,7 @@ const tokens = ['0 x', '99999999999999 x', '8640000000000001 x', '1 \0', '1 a b'
   (text) => Buffer.from(text).toString('base64url'),
 )
 
-/** What may be too much for a value of that schema, each of a type that passes on as far as possible. */
+/** Extreme values for a schema, of types that validation accepts as far as possible. */
 function oddValues(schema: Schema, name: string): unknown[] {
   const types = [schema.type].flat()
   if (name === 'nextToken') return [...tokens, ...texts]

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
-/** What a single process may let in beyond the limit. */
+/** Messages that one process may accept beyond the limit. */
 const overshoot = 2
 
 async function countOf(table: 'events' | 'messages', bot: DeployedBot): Promise<number> {
@@ -56,7 +56,7 @@ test('a bot for which too many messages wait takes no more of anything, and stor
   expect(await countOf('events', bot)).toBe(before)
   expect(await countOf('messages', bot)).toBe(accepted)
   expect(await platform.context.db('webhook_bodies').first()).toBeUndefined()
-  // What is for later, and what the bot says, adds nothing to what waits for it.
+  // Scheduled events and the bot's own messages do not count as waiting.
   const later = { ...event, schedule: { delay: 3_600_000 } }
   expect((await platform.ask('POST', '/v1/chat/events', later, asBot)).status).toBe(201)
   const reply = { conversationId, type: 'text', payload: { text: 'busy' } }

@@ -1,7 +1,7 @@
 import { chromium, type Browser } from 'playwright-core'
 import { findSystemProgram } from '../support/system-package.ts'
 
-/** What keeps a browser on a server quiet and quick; as root Chromium does not start inside its own sandbox. */
+/** Flags for a fast browser without a display; for root, Chromium does not start inside its own sandbox. */
 const flags = [
   '--headless',
   '--no-sandbox',

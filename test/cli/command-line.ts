@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Platform } from '../support/platform.ts'
 
-/** What `npx isobot` runs. */
+/** The file that `npx isobot` runs. */
 export const launcher = join(import.meta.dirname, '..', '..', 'cli', 'isobot.js')
 
 /** How a command ended, and what it printed. */
@@ -19,14 +19,14 @@ export interface Outcome {
 /** A command that is being run. */
 export interface RunningCommand {
   readonly child: ChildProcessWithoutNullStreams
-  /** What it has printed on standard output, and on standard error, until now. */
+  /** The standard output, and the standard error, until now. */
   stdout(): string
   stderr(): string
   readonly ended: Promise<Outcome>
 }
 
 export interface CommandOptions {
-  /** What it finds on its standard input. */
+  /** The content of its standard input. */
   input?: string | Uint8Array
   environment?: NodeJS.ProcessEnv
   directory?: string

@@ -32,7 +32,7 @@ function configWith(changes: NodeJS.ProcessEnv): Config {
   return readConfig({ ISOBOT_BASE_URL: platform.url, ...platform.environment, ...changes })
 }
 
-/** What was found that is not as it should be: the remedy of each, by what is wrong. */
+/** The remedies of the findings that are not in order, by their problems. */
 function problemsIn(findings: Finding[]): Record<string, string | undefined> {
   const problems = findings.filter(({ grade }) => grade !== 'ok')
   return Object.fromEntries(problems.map(({ grade, message, remedy }) => [`${grade}: ${message}`, remedy]))

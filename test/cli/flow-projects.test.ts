@@ -27,7 +27,7 @@ interface Shown {
   chatUrl: string
 }
 
-/** What `isobot deploy` finds wrong with a project, in this process. */
+/** The problems that `isobot deploy` reports of a project, in this process. */
 async function problemsOf(folder: string): Promise<string[]> {
   const project = await openProject(folder)
   const connection = await connect({ name: 'tests', url: platform.url, token: platform.token })

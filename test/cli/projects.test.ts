@@ -45,7 +45,7 @@ async function writeSources(folder: string, files: Record<string, string>): Prom
   for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text)
 }
 
-/** What `isobot deploy` does, in this process. */
+/** Deploys like `isobot deploy`, in this process. */
 async function deploy(folder: string, options: Partial<DeployOptions> = {}, on = connection) {
   const project = await openProject(folder)
   await using bundler = await openBundler(project)
@@ -72,7 +72,7 @@ interface Shown {
   chatUrl: string
 }
 
-/** What a bot answers to somebody new. */
+/** The replies of a bot to a new user. */
 async function tell({ bot, chatUrl }: Pick<Shown, 'bot' | 'chatUrl'>, text: string): Promise<string[]> {
   const chatUser = await createChatUser(chatUrl)
   const conversationId = await chatUser.createConversation()
@@ -386,7 +386,7 @@ test('dev deploys what is changed, keeps what runs when it is wrong, shows the l
   expect(await ended).toMatchObject({ code: 0, stderr: '' })
 })
 
-/** What of an event is not as its schema says. */
+/** The violations of an event's schema. */
 function faultsOf(event: unknown): string {
   const ajv = new Ajv({ allErrors: true })
   addFormats.default(ajv, ['date-time'])
@@ -402,7 +402,7 @@ describe('run', () => {
     const deployed = describeDeployed((await deploy(folder)) as Deployed) as Shown
     const [first] = await tell(deployed, 'Where is it?')
     const handled = JSON.parse(first!) as Record<string, unknown>
-    // What bots get is what their types, made of the schema, say.
+    // The events of bots agree with their types, which are made of the schema.
     expect(faultsOf(handled)).toBe('No errors')
 
     const shown = await isobot.json('events', 'recorded', 'show', String(handled['id']))

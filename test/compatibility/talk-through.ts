@@ -15,7 +15,7 @@ export interface Talk {
   equal: number
   /** Turns that differ as the report says. */
   reported: number
-  /** What was heard in the other turns. */
+  /** Unexpected replies in the other turns. */
   faults: string[]
 }
 

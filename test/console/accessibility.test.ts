@@ -228,7 +228,7 @@ test('the first sign-in: no violations', async () => {
   await another.close()
 })
 
-/** What there is to see: an address below that of the console, and what to do there. */
+/** The views of the console: an address below the console's, and the actions there. */
 const views: Record<string, { path: () => string; show?: () => Promise<unknown> }> = {
   'the list of bots': { path: () => '' },
   'the menu of a phone': {

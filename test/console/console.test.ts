@@ -565,7 +565,7 @@ async function width(): Promise<number> {
   return page.evaluate<number>('document.documentElement.scrollWidth')
 }
 
-/** What can be used and has no words for those who do not see it. */
+/** Controls without an accessible name. */
 async function nameless(): Promise<string[]> {
   return page.evaluate<string[]>(`
     [...document.querySelectorAll('a, button, input, select, textarea, [tabindex]')]

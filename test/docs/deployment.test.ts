@@ -28,7 +28,7 @@ interface Container {
 
 const read = (path: string) => readFile(join(root, path), 'utf8')
 
-/** What a deployment is given beside what its own file sets. */
+/** Variables of a deployment that its own file does not set. */
 const given = { DATABASE_URL: 'postgres://host/name', REDIS_URL: 'rediss://host' }
 const anyValue = `https://${'x'.repeat(64)}`
 

@@ -152,7 +152,7 @@ test('the example bot works', async () => {
   ])
 })
 
-/** Who reads a page has none of the bots of the others. */
+/** The reader of a page has no bots of other pages. */
 async function deleteOtherBots(): Promise<void> {
   const { body } = await platform.ask('GET', '/v1/admin/bots?pageSize=100')
   const ids = (body.bots as { id: string }[]).map(({ id }) => id)

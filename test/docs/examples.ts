@@ -15,7 +15,7 @@ export interface PageContext {
   shell: Shell
   /** Where the shell is. */
   directory: string
-  /** What the page's examples have made so far: the bot they talk of, and what was printed last. */
+  /** The state after the examples so far: the bot of the page, and the last output. */
   bot: DeployedBot
   printed: string
   /** The page's own text. */

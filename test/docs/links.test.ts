@@ -29,7 +29,7 @@ function anchorsOf(text: string): string[] {
   })
 }
 
-/** What a page links and where that leads nowhere, each as a sentence. */
+/** The links of a page without a destination, each as a sentence. */
 async function brokenLinks({ path, text }: Page): Promise<string[]> {
   const broken: string[] = []
   for (const [, target = ''] of proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)) {

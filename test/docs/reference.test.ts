@@ -64,7 +64,7 @@ test('docs/event-reference.md has every type of message with its fields, and tho
   const rows = await rowsOf('event-reference.md')
   const documented = chatPayload.oneOf.map(({ properties: { type } }) => {
     const [, text = ''] = rows.find(([name]) => name === `\`${type.const}\``) ?? []
-    // What items hold stands behind a colon.
+    // The contents of items are described after a colon.
     const fields = text.split(/, (?=`)/).map((part) => part.replace(/:.*/, ''))
     return [type.const, fields.filter((field) => /^`\w+`\??$/.test(field)).toSorted()]
   })

@@ -42,7 +42,7 @@ const declares = ({ text }: Block) => text.includes('declare module')
 
 test('the TypeScript examples have the types that authors get', async () => {
   expect(examples.length).toBeGreaterThan(8)
-  // What one of them declares of its bot would hold for the others.
+  // The declarations of one example about its bot would apply to the others.
   const groups = [examples.filter((block) => !declares(block)), ...examples.filter(declares).map((block) => [block])]
   const said = await Promise.all(groups.map((blocks, index) => check(String(index), blocks)))
   expect(said.join('')).toBe('')

@@ -74,7 +74,7 @@ function mutated(flows: unknown, chances: Chances): unknown {
   return chances.between(0, 1) < 0.6 ? mutated(changed, chances) : changed
 }
 
-/** What is wrong with a refusal: it names the place of the fault, or the field of the request. */
+/** The fault of a refusal, which must name the place in the flow or the field of the request. */
 function faultOfRefusal({ status, body }: Answer, isValid: boolean): string | undefined {
   const shown = `${status} ${JSON.stringify(body)}`.slice(0, 500)
   if (isValid) return `valid ones are refused: ${shown}`

@@ -5,15 +5,15 @@ export interface LibraryCase {
   group: string
   /** The packages to install, with exact versions; the first is the one that it is about. */
   packages: Record<string, string>
-  /** What is called, for the page. */
+  /** The function that is called, for the page. */
   use: string
   /** A module that exports `answer`, which is given the address of the test's server. */
   source: string
-  /** What `answer` gives, as text. */
+  /** The result of `answer`, as text. */
   expects: string
-  /** What authors have to know to use it. */
+  /** A note for authors who use it. */
   note?: string
-  /** What to use in its place, where it cannot be used. */
+  /** The alternative, for libraries that cannot be used. */
   instead?: string
 }
 

@@ -46,7 +46,7 @@ function isUnexpected({ instead }: LibraryCase, { kind }: Outcome): boolean {
 async function install(folder: string, cases: LibraryCase[]): Promise<void> {
   const dependencies = Object.assign({}, ...cases.map(({ packages }) => packages)) as object
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
-  // What bundles may not need, such as a script that compiles something, is not run.
+  // Installation scripts are not run: a bundle has none of their results.
   await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder })
 }
 

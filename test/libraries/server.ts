@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What everybody who asks the server hears. */
+/** The text in each answer of the server. */
 export const heard = 'from the server'
 
-/** What the services that the libraries are clients of answer, as far as a first call looks at it. */
+/** The answers of the services of these libraries, with the fields that a first call reads. */
 const answers: Record<string, object> = {
   'GET /json': { text: heard },
   'POST /json': { text: heard },

@@ -62,7 +62,7 @@ export async function tryLibrary(
   }
 }
 
-/** What the bot answers, or why it does not. */
+/** The reply of the bot, or the reason of its failure. */
 async function ask(
   connection: Connection,
   botId: string,

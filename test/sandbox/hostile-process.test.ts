@@ -4,7 +4,7 @@ import { botThat, done, logged, messageRun, ok, patientHost } from './fixture.ts
 import { startCompromised, type CompromisedProcess } from './host/compromised-process.ts'
 import { watchTurns } from './child/longest-turn.ts'
 
-/** What the worker may spend at one go on a hostile process, in processor time: a frame of 10 MB, read and refused. */
+/** Upper bound of the worker's processor time for one frame of a hostile process: 10 MB, read and refused. */
 const maxMilliseconds = 200
 
 /** A run for which the compromised process is to do something. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ApiError, errorStatuses, type ErrorType } from '#shared/errors.ts'
 
-/** What the published clients take each type for. */
+/** The status that published clients expect for each type. */
 const published: Record<number, ErrorType[]> = {
   400: [
     'InvalidPayload',

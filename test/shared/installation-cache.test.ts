@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
-/** What a process remembers that can neither send nor hear signals. */
+/** The installations in the memory of a process that neither sends nor receives signals. */
 async function openWithoutSignals(): Promise<Installations> {
   const { dependencies, config, log, db } = platform.context
   const signals = openSignals(dependencies, db, log)

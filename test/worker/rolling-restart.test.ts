@@ -35,7 +35,7 @@ const answeringBot = `
     },
   }`
 
-/** What spreads requests over the api processes. It sends none any more to one that was asked to stop. */
+/** The load balancer of the api processes. It sends no more requests to one that was asked to stop. */
 interface Router {
   urls: Set<string>
   request(path: string, init: RequestInit): Promise<Response>

@@ -60,7 +60,7 @@ export const storingCode = `
     await client.deleteTableRows({ table: 'heardTable', filter })
   }`
 
-/** What a conversation leaves behind after so many texts. */
+/** The rows and files of a conversation after this number of texts. */
 export function leftBy(conversation: string, texts: number) {
   const numbers = Array.from({ length: texts }, (_, index) => index + 1)
   const latest = numbers.slice(-slots)

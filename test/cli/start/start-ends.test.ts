@@ -111,7 +111,7 @@ test('a supervisor that is killed takes with it what it started and holds the in
 }, 180_000)
 
 test('a start that a script leaves behind on purpose goes on until it receives a signal', async () => {
-  // What a script starts with & has nothing to read, and without a terminal stays in the script's process group.
+  // A process that a script starts with & has no standard input, and without a terminal stays in the script's process group.
   const started = await start(['sh', '-c', 'npm start & read line'])
   started.child.stdin.end()
   await once(started.child, 'exit')

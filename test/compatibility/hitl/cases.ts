@@ -67,7 +67,7 @@ function assertEqual(actual: unknown, expected: unknown): void {
   if (one !== other) throw new Error(`Expected ${other}, not ${one}`)
 }
 
-/** What is tried with the plugin, by name, each in a conversation of its own. @throws Error when it fails */
+/** Cases for the plugin, by name, each in a conversation of its own. @throws Error when it fails */
 export const cases: Record<string, (scene: Scene) => Promise<void>> = {
   async 'startHitl begins a handover with the history'(scene) {
     await scene.say('Hello')

@@ -63,7 +63,7 @@ test.each([
   expect((await compileBot(source)).isModule).toBe(isModule)
 })
 
-/** What an upload is refused for, or nothing. */
+/** The reason why an upload is refused; undefined for an accepted one. */
 async function refusalOf(source: string): Promise<string | undefined> {
   const { problem, at } = refusedImport((await compile(source)).imports) ?? {}
   return at && `${at.file}:${at.line}:${at.column}: ${problem}`
@@ -173,7 +173,7 @@ describe('positions lead to the files that a bundle was made of', () => {
   })
 })
 
-/** What esbuild makes of two files; its `end` is `.js` or `.map`. */
+/** The output of esbuild for two files; its `end` is `.js` or `.map`. */
 function bundleOfTwoFiles(format: 'esm' | 'cjs', sourcemap: 'inline' | 'linked', end = '.js'): string {
   const files: Record<string, string> = {
     '/bot/src/index.ts': "import { fail } from './hooks/foo.ts'\nexport const hooks = { afterTurnEnd: fail }",

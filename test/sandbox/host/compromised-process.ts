@@ -17,7 +17,7 @@ export interface CompromisedProcess {
   inspect(): Promise<Inspection>
   /** Why the process was killed, and who is suspected. */
   died: Promise<{ reason: string; exit: ProcessExit | undefined }>
-  /** What the process wrote to its standard error, as the operator sees it. */
+  /** The standard error of the process, as the operator sees it. */
   complaints: string[]
 }
 

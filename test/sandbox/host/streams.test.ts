@@ -62,7 +62,7 @@ class Written implements ByteSource {
 
 const head = { status: 200, statusText: '', url: 'https://a.example/', headers: [] }
 
-/** What the code logged, without the lines of its requests. */
+/** The log lines of the code, without those of its requests. */
 function said(outcome: Outcome): string[] {
   return logged(outcome).filter((line) => !line.startsWith('fetch GET'))
 }

@@ -14,27 +14,27 @@ export interface Hostile {
    * `ask(method, path, input, headers)`, which requests the platform, and `say` and `neighbour` as well.
    */
   sdk?: true
-  /** What comes before the hooks of a module with a `body`: it runs when the bundle is loaded. */
+  /** Code before the hooks of a module with a `body`: it runs when the bundle is loaded. */
   before?: string
-  /** What the hook does at the next message, before it answers that. */
+  /** The code of the hook at the next message, before its reply. */
   later?: string
   /** How the event ends: well (`done`), or for this reason. `refused`: the upload is refused already. */
   outcome: 'done' | 'refused' | FailureReason
-  /** What the failure says: for a limit, its figure. */
+  /** The message of the failure: for a limit, its figure. */
   failure?: RegExp
-  /** What the bot has said, in order; nothing else. */
+  /** All replies of the bot, in order. */
   replies?: string[]
-  /** What it has said at the next message before it answered that. */
+  /** The replies to the next message that come before the usual one. */
   laterReplies?: string[]
   /** Lines that the bot's log has to have, in this order. */
   logs?: RegExp[]
-  /** What nothing that the bot said or that was written of it may match. */
+  /** A pattern that no reply, log line or row of the bot may match. */
   never?: RegExp
   /** Whether the sandbox process has to be killed for it; `perhaps` where that depends on the machine, or on the moment. */
   kills?: true | 'perhaps'
   /** Whether the bot has ruined its own isolate, and answers its next message no more. */
   spoils?: true
-  /** What is uploaded with the code, beside it. */
+  /** Further fields of the upload. */
   upload?: Record<string, unknown>
 }
 

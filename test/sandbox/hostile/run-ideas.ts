@@ -12,7 +12,7 @@ import { until } from './until.ts'
 /** A stuck thread is gone this long after the limit; the rest is for a busy machine. */
 const goneMilliseconds = wallMilliseconds + 2000 + 10_000
 
-/** What an answer of the neighbour may take while nothing kills its process; the rest is for a busy machine. */
+/** Upper bound of the time of a neighbour's reply while its process lives, with a margin for a busy machine. */
 const slowMilliseconds = 2000 + 8000
 
 /** Of one idea, whose waits have limits of their own. */
@@ -20,7 +20,7 @@ const patience = { timeout: 90_000 }
 
 const root = join(import.meta.dirname, '..', '..', '..')
 
-/** What only the host knows: its paths, and the names of what lies outside of the isolates. */
+/** Knowledge of the host: its paths, and names of objects outside the isolates. */
 const hostWords = [root, process.execPath, 'node:internal', 'file://', 'isolated-vm', 'isolated_vm']
 
 /**
@@ -79,7 +79,7 @@ async function runIdea(fixture: Fixture, idea: Hostile): Promise<void> {
   const pids = idea.kills === true ? await fixture.sandboxPids() : []
   if (idea.outcome === 'refused') await expectRefusal(fixture, idea)
   else await expectOutcome(fixture, idea)
-  // What does not stop would go on in there for ever.
+  // Code that does not stop would run there for ever.
   await until('the sandbox process to go', fixture.sandboxPids, (left) => !pids.some((pid) => left.includes(pid)))
   await fixture.neighbourAnswers()
   fixture.workerLives()

@@ -12,7 +12,7 @@ import { findTools } from '#sandbox/isolation/tools.ts'
 
 export const dataKilobytes = 480_000
 
-/** What this machine gives to every sandbox process. */
+/** The isolation of sandbox processes on this machine. */
 export function isolationHere(profile: Profile = 'hardened'): Promise<Isolation> {
   return detectIsolation({ profile, require: [], log: () => {} })
 }
@@ -31,7 +31,7 @@ export function withoutPermissions(command: Command): Command {
 }
 
 export interface Explorer {
-  /** What came of each attempt: its value, or the code of its error. */
+  /** The result of each attempt: its value, or the code of its error. */
   found: Record<string, unknown>
   /** Its number as this process sees it. */
   pid: number

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
-/** What a body of a hook asks of the host. */
+/** The calls of a hook's body to the host. */
 async function callsOf(body: string) {
   const calls: HostCall[] = []
   const run = messageRun(botThat(body), {

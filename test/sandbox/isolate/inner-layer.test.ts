@@ -7,7 +7,7 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
-/** What an expression is, inside. */
+/** The value of an expression in the isolate. */
 async function valueOf(expression: string): Promise<string | undefined> {
   const body = `let value; try { value = ${expression} } catch (error) { value = 'threw ' + error.name } console.log('%s', value)`
   return logged(await sandbox.run(messageRun(botThat(body))))[0]

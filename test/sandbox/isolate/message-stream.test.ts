@@ -32,7 +32,7 @@ interface Signal {
 /** The signal of a call that publishes one. */
 const signalOf = ({ body }: HostCall) => (body as unknown as { input: { signal: Signal } }).input.signal
 
-/** What a call was, in few words. */
+/** A short description of a call. */
 function brief(call: HostCall): string {
   if (call.path !== actions) return `message ${(call.body as { payload: { text: string } }).payload.text}`
   const { type, sequence, delta } = signalOf(call)

@@ -43,7 +43,7 @@ function requestRun(bundle: Bundle, { operation, type, body, configuration, head
   return callRun(bundle, { argument }, host && { host })
 }
 
-/** What the platform would answer, by method and path; it records the calls. */
+/** A host with these replies, by method and path; it records the calls. */
 function platform(replies: Record<string, Json>): { host: Host; calls: HostCall[] } {
   const calls: HostCall[] = []
   return {

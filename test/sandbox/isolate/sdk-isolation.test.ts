@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
-/** What the handler says of itself in the body of its answer, as JSON. */
+/** The body of the handler's answer, as JSON. */
 async function told(bundle: Bundle): Promise<Json> {
   const { result } = done(await sandbox.run(callRun(bundle)))
   return JSON.parse((result as { body: string }).body) as Json

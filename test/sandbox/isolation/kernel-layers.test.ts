@@ -68,7 +68,7 @@ describe.runIf(allowsAll)('of the attacks on a machine fail', () => {
       everythingBut('becomes root'),
     ],
     ['all by all that root can build', { ...strong, namespaces: 'direct' }, (all) => all],
-    // Who is root in a namespace of its own is nobody outside.
+    // Root in a namespace of its own has no rights outside.
     [
       'all that matter by all that any user can build',
       { ...strong, namespaces: 'user' },

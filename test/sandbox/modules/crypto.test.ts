@@ -6,7 +6,7 @@ import { certificate, signatureOfX } from './certificate.ts'
 
 const sandbox = sandboxOfFile()
 
-/** What a handler of this body returns, as JSON carries it. */
+/** The result of a handler with this body, through JSON. */
 async function told(body: string): Promise<unknown> {
   const code = `const crypto = require('crypto'); const value = await (async () => { ${body} })(); return { body: JSON.stringify({ value }) }`
   const { result } = done(await sandbox().run(callRun(handlerThat(code))))

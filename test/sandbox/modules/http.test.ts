@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => guarded[Symbol.asyncDispose]())
 
-/** What a handler of this body returns. It has `http`, `base` and `ask(options, chunks)`, which resolves to the answer. */
+/** The result of a handler with this body. It has `http`, `base` and `ask(options, chunks)`, which resolves to the answer. */
 async function told(base: string, body: string): Promise<unknown> {
   const code = `
     const http = require('http')

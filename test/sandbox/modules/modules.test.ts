@@ -7,7 +7,7 @@ import { sandboxOfFile, testAsInNode } from '../prelude/compare.ts'
 
 const sandbox = sandboxOfFile()
 
-/** What a handler of this body returns, as JSON carries it. */
+/** The result of a handler with this body, through JSON. */
 async function told(body: string): Promise<unknown> {
   const code = `const value = await (async () => { ${body} })(); return { body: JSON.stringify({ value }) }`
   const { result } = done(await sandbox().run(callRun(handlerThat(code))))

@@ -21,7 +21,7 @@ const clients = [
 /** Of clients that lack some. */
 const countOfCases: Record<string, number> = { stripe: 7, 'axios-fetch': 10 }
 
-/** What each case results in, of every client that has it. */
+/** The result of each case, with each client that has it. */
 const results = {
   get: { hello: 'world', given: 'yes' },
   post: { type: 'application/json', body: { text: 'Grüße' } },

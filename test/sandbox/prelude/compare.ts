@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BundleKind, Json } from '#sandbox/protocol/contract.ts'
 import { bot, callRun, done, openTestSandbox, sdkBot, type TestSandbox } from '../fixture.ts'
 
-/** What is done, and the body of an async function that does it and returns what came of it. */
+/** A title, and the body of an async function that returns the result. */
 export type Case = readonly [title: string, body: string]
 
 type AsyncFunctionConstructor = new (...source: string[]) => (require: unknown) => Promise<unknown>

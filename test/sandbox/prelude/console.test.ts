@@ -13,7 +13,7 @@ async function levelsAndLines(body: string): Promise<string[]> {
   return outcome.logs.map(({ level, message }) => `${level} ${message}`)
 }
 
-/** What Node's console writes; `console` is one that remembers it. */
+/** The output of Node's console. */
 function inNode(body: string): string {
   let written = ''
   const stdout = new Writable({

@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
-/** What the body of a function returns inside, as JSON carries it. */
+/** The result of a function with this body in the isolate, through JSON. */
 async function inside(body: string, reply?: (call: HostCall) => HostReply): Promise<Json> {
   const code = `const value = await (async () => { ${body} })(); return { body: JSON.stringify({ value }) }`
   const host = reply && { host: async (call: HostCall) => reply(call) }

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
-/** What the body of a function returns inside, as JSON carries it. */
+/** The result of a function with this body in the isolate, through JSON. */
 async function inside(body: string): Promise<Json> {
   const code = `const value = await (async () => { ${body} })(); return { body: JSON.stringify({ value }) }`
   const { result } = done(await sandbox.run(callRun(handlerThat(code))))
@@ -21,7 +21,7 @@ async function inside(body: string): Promise<Json> {
 type AsyncFunctionConstructor = new (...source: string[]) => (...values: unknown[]) => Promise<unknown>
 const AsyncFunction = (async () => {}).constructor as AsyncFunctionConstructor
 
-/** What it returns in Node. */
+/** Its result in Node. */
 async function inNode(body: string): Promise<Json> {
   const value = await new AsyncFunction('require', body)(createRequire(import.meta.url))
   return (JSON.parse(JSON.stringify({ value })) as { value: Json }).value

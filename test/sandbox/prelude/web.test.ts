@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
-/** What the body of a function returns in a native bundle, as JSON carries it. */
+/** The result of a function with this body in a native bundle, through JSON. */
 async function inside(body: string, fetch?: HostFetch): Promise<Json> {
   const bundle = bot(`exports.handler = async () => { ${body} }`)
   return done(await sandbox.run(callRun(bundle, {}, fetch && { fetch }))).result
@@ -18,7 +18,7 @@ async function inside(body: string, fetch?: HostFetch): Promise<Json> {
 type AsyncFunctionConstructor = new (...source: string[]) => () => Promise<unknown>
 const AsyncFunction = (async () => {}).constructor as AsyncFunctionConstructor
 
-/** What it returns in Node. */
+/** Its result in Node. */
 async function inNode(body: string): Promise<Json> {
   return JSON.parse(JSON.stringify(await new AsyncFunction(body)())) as Json
 }

@@ -48,7 +48,7 @@ test.each(limitEntries)(
     expect(readConfig({ ...least, [usual]: `${lowest}`, [highest]: `${lowest}` }).sandbox.highestLimits[name]).toBe(
       lowest,
     )
-    // Who sets the one above the other's default means both.
+    // A usual limit above the default of the highest one raises that, too.
     expect(readConfig({ ...least, [usual]: `${most}` }).sandbox.highestLimits[name]).toBe(most)
     for (const variable of [usual, highest]) {
       for (const wrong of [most + 1, lowest - 1, `${most}.5`, 'many']) {

@@ -16,7 +16,7 @@ import { createChatUser } from '../../support/chat-client.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 import { createRedisSpace } from '../../support/redis.ts'
 
-/** What a message costs is mostly writes: to sockets, to indexes, to the disk, and plans made anew. */
+/** The costs of a message are mostly writes, to sockets, indexes and the disk, and repeated planning. */
 
 let platform: Platform
 beforeAll(async () => {

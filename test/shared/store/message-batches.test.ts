@@ -47,7 +47,7 @@ const outgoing = (conversationId: string, text: string): NewOutgoingMessage => (
   deliveryId: newId('evt'),
 })
 
-/** What is in a conversation, in the order of its log. */
+/** The texts of a conversation, in the order of its log. */
 const texts = async (conversationId: string) =>
   (await db()('messages').where({ conversation_id: conversationId }).orderBy(['created_at', 'id'])).map(
     ({ payload }) => payload['text'],

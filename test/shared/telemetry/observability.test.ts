@@ -17,7 +17,7 @@ import { isWithin, pathTo, spansIn } from '../../support/spans.ts'
 
 const bearer = { authorization: `Bearer ${metricsToken}` }
 
-/** What is answered where figures are, by its status. */
+/** Requests for metrics, and their statuses. */
 async function statuses(url: string, headers: Record<string, string>): Promise<number[]> {
   return Promise.all(['/metrics', '/autoscale'].map(async (path) => (await fetch(url + path, { headers })).status))
 }
@@ -297,7 +297,7 @@ describe('a platform on PostgreSQL without a worker', () => {
     const chatUser = await createChatUser(chatUrl)
     const conversationId = await chatUser.createConversation()
     for (const text of ['one', 'two', 'three']) await chatUser.send(conversationId, text)
-    // What has begun does not wait.
+    // An event that has begun does not wait.
     await context.db.raw(`update events set attempt = 1, started_at = now() where id = (select min(id) from events)`)
     const state = () => readQueueStats(context)
     // It is remembered for a moment.

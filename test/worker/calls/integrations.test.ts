@@ -87,7 +87,7 @@ async function tell({ webhookUrl }: Pick<Installed, 'webhookUrl'>, ...texts: str
   return conversationId
 }
 
-/** What the bot has said in a conversation. */
+/** The replies of the bot in a conversation. */
 const sentMessages = (conversationId: string) =>
   platform.context
     .db('messages')

@@ -38,7 +38,7 @@ const reporter = (rest = '') => `
     ${rest}
   }`
 
-/** What a reporter was asked, oldest first. */
+/** The calls to a reporter, oldest first. */
 async function asked(botId: string) {
   const lines = await logOf(platform, botId)
   return lines

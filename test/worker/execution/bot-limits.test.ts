@@ -177,7 +177,7 @@ describe('an isolate', () => {
       await updateBot(bot.id, { limits })
       failures.push((await wake(bot)).failure_reason)
     }
-    // What is usual is 64 MB as well.
+    // The default is 64 MB as well.
     expect(failures).toEqual([null, expect.stringContaining('event 2'), null, expect.stringContaining('event 2')])
   })
 

@@ -19,7 +19,7 @@ interface Bundle {
   sourceMap: string
 }
 
-/** What esbuild makes of an author's files, the first of which is the entry. */
+/** The output of esbuild for an author's files, the first of which is the entry. */
 function bundle(files: Record<string, string>): Bundle {
   const folder = mkdtempSync(join(tmpdir(), 'bundle-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))

@@ -58,7 +58,7 @@ async function hear(body: string, options: Parameters<typeof meet>[1] = {}) {
     ...meeting,
     event: event!,
     lastOwnId: () => stream.ids()[0],
-    /** What was heard after one's own word, once it is as much as this. */
+    /** The texts after the user's own, once there are this many. */
     async heard(count: number): Promise<Frame[]> {
       await expect.poll(stream.frames).toHaveLength(count + 1)
       return stream.frames().slice(1)

@@ -21,7 +21,7 @@ afterAll(() => parts.disposeAsync())
 const asking = () =>
   `const ask = () => fetch('http://${address}/').then((answer) => answer.text(), (error) => error.message)`
 
-/** What a bot replies that makes a request, or has its integration make one. */
+/** The reply of a bot that makes a request, or has its integration make one. */
 async function told(call: string, fields: object, integration?: object): Promise<string> {
   const code = `${asking()}
     export const hooks = {

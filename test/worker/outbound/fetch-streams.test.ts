@@ -149,7 +149,7 @@ describe('an answer that comes bit by bit', () => {
       await reader.read(); await tell('one part'); await fetch('${server.url}/wait'); await reader.cancel()
       await tell('cancelled')`)
     await expect.poll(told).toEqual(['one part'])
-    // What fills the buffers of the connection; then nothing more goes out.
+    // This fills the buffers of the connection; then nothing more is sent.
     let before = -1
     await expect.poll(() => before === (before = sent), { interval: 300 }).toBe(true)
     // One that read on would have broken it off at its limit of 10 MB.

@@ -14,7 +14,7 @@ export interface Target extends AsyncDisposable {
   port: number
   /** `http://127.0.0.1:port` */
   url: string
-  /** What came, as `METHOD /path`. */
+  /** The requests that have come, as `METHOD /path`. */
   requests: string[]
   /** Connections that were ever made to it, requested something or not. */
   connections(): number

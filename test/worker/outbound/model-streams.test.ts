@@ -16,7 +16,7 @@ afterAll(() => platform[Symbol.asyncDispose]())
 
 const words = ['Once ', 'upon ', 'a ', 'time']
 
-/** What the providers say, in their own words: the beginning with the first word, each other word, the end. */
+/** The events of each provider's stream: the beginning with the first word, each other word, the end. */
 interface Wire {
   path: string
   begin: string[]

@@ -4,15 +4,15 @@ import { isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /**
- * What a name stands for at the moment: IPv4 and IPv6 addresses, and names for which it is another one. `times` is how
- * often the same was asked before.
+ * The present answer for a name: IPv4 and IPv6 addresses, and the names that it is an alias of. `times` is the number of
+ * earlier questions for it.
  */
 type Meaning = (times: number) => string[]
 
 export interface NameServer extends AsyncDisposable {
   /** Where it listens, as `address:port`. */
   address: string
-  /** What was asked, as `A name`. */
+  /** The questions that have come, as `A name`. */
   questions: string[]
 }
 

@@ -15,7 +15,7 @@ import { addressesThatAreNotPublic } from './vectors.ts'
  */
 
 export interface Report {
-  /** What came of each request: `reached`, or the reason why it failed. */
+  /** The outcome of each request: `reached`, or the reason why it failed. */
   outcomes: Record<string, string>
   /** Where connections arrived, as `address:port`. */
   arrived: string[]

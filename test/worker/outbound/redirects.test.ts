@@ -46,7 +46,7 @@ function redirectTo(location: string, status = 302): string {
   return `${first.url}/status/${status}?to=${encodeURIComponent(location)}`
 }
 
-/** What the server at the end of the redirects was told. */
+/** The request that the server at the end of the redirects has received. */
 interface Observed {
   method: string
   headers: Record<string, string>

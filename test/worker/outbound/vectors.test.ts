@@ -191,7 +191,7 @@ describe('a name that moves is refused where it moved', () => {
     const url = `http://${host}:${open.port}/`
     expect(await ask(url)).toEqual({ status: 200, text: 'open' })
     expect(await requestRefused(url)).toMatchObject(refusedAsPrivate)
-    // What was refused is asked anew, too.
+    // After the refusal, the name is resolved again.
     expect(await requestRefused(redirectTo(url))).toMatchObject(refusedAsPrivate)
   })
 

@@ -17,7 +17,7 @@ export interface SchedulerFixture extends AsyncDisposable {
   look(): Promise<unknown>
 }
 
-/** What is due since then is due now. */
+/** Rows that are due since then are due now. */
 export const longAgo = new Date(0)
 
 export async function openSchedulerFixture(options?: PlatformOptions): Promise<SchedulerFixture> {

@@ -270,7 +270,7 @@ function recordActions(number: number, age: string) {
   )
 }
 
-/** What an id begins with that was made at a time. */
+/** The beginning of an id that was made at a time. */
 function newIdAt(milliseconds: number, prefix = 'evt'): string {
   return `${prefix}_${encodeTime(milliseconds)}`
 }

@@ -132,7 +132,7 @@ describe('without a worker', () => {
     const { ids, registering } = await installManyDue()
     await using other = openContext(platform.context.config, platform.context.log)
     await Promise.all([platform.context, other, platform.context, other].map((context) => registerBySchedule(context)))
-    // What one had taken when the others looked was passed over by them, and is planned all the same.
+    // The others pass over rows that one has taken, which are planned all the same.
     expect(await registering()).toEqual(ids)
   })
 

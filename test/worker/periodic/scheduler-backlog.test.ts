@@ -7,7 +7,7 @@ import { startWorker } from '../../../worker/worker.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../../support/platform.ts'
 
 const most = 20
-/** What is due may exceed that by a tenth, and a process what it lets in by another. */
+/** The upper bound with due events: they may exceed the limit by a tenth, and so may the events that one process accepts. */
 const maxWithDue = 26
 
 let platform: Platform

@@ -49,7 +49,7 @@ test.each(backEnds)('a webhook receives the same as the listeners, in the same o
   await expect.poll(() => told(receiver).at(-1), { timeout: 10_000 }).toEqual(stream.frames().at(-1))
   const types = ['message_created', 'event_created', 'message_deleted', 'participant_added', 'participant_removed']
   expect(new Set(told(receiver).map(({ type }) => type))).toEqual(new Set(types))
-  // What is deleted before its turn comes cannot be told any more.
+  // A message that is deleted before its signal is sent has no signal of its creation.
   const heard = stream.frames()
   const indexes = told(receiver).map((signal) => heard.findIndex((frame) => isDeepStrictEqual(frame, signal)))
   expect(indexes).not.toContain(-1)

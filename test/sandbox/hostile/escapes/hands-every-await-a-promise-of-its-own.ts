@@ -1,7 +1,7 @@
 import { hostile } from '../hostile.ts'
 import { spying } from '../spying.ts'
 
-/** Whoever replaces `then` and `constructor` sees what is awaited. */
+/** Code that replaces `then` and `constructor` receives the values that are awaited. */
 export default hostile({
   before: spying,
   body: `

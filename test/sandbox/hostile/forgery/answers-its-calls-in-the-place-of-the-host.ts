@@ -1,6 +1,6 @@
 import { hostile } from '../hostile.ts'
 
-/** Whoever replaces `then` and `constructor` decides what is awaited in its own isolate: it can deceive itself. */
+/** Code that replaces `then` and `constructor` decides what its own isolate awaits: it can deceive only itself. */
 export default hostile({
   body: `
     const { then } = Promise.prototype

@@ -1,6 +1,6 @@
 import { hostile } from '../hostile.ts'
 
-/** Whose state it is was known before the bot could say anything. */
+/** The owner of the state is known before the bot runs. */
 export default hostile({
   body: `
     const { conversationId } = event

@@ -1,6 +1,6 @@
 import { hostile } from '../hostile.ts'
 
-/** Who asks is known without a word of theirs; what is not asked for is not read. */
+/** The caller is known without its input, and unexpected fields are not read. */
 export default hostile({
   body: `
     const { botId, conversationId, userId, messageId } = neighbour

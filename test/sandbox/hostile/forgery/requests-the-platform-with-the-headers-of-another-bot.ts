@@ -1,6 +1,6 @@
 import { hostile } from '../hostile.ts'
 
-/** Whoever is asked by the sandbox knows who asks. */
+/** The host knows which bot each request of the sandbox belongs to. */
 export default hostile({
   sdk: true,
   body: `

@@ -1,6 +1,6 @@
 import { hostile } from '../hostile.ts'
 
-/** What a hook returns is data, whatever it is called. */
+/** The result of a hook is data, whatever its fields are called. */
 export default hostile({
   body: `
     await say('returning')

@@ -1,4 +1,4 @@
-/** What each client of the matrix does, and its result in a form that all share. */
+/** The cases of each client in the matrix, with results in a common form. */
 export interface Cases {
   /** The body of `GET /json`, which shows the header `x-given`. */
   get: Case

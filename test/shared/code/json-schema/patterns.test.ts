@@ -107,7 +107,7 @@ const sources = [
   '\\.apps\\.googleusercontent\\.com$',
 ]
 
-/** What the language itself makes of it: with the flag `u` where that is possible. */
+/** The language's own regular expression, with the flag `u` where that is possible. */
 function native(source: string): RegExp {
   try {
     return new RegExp(source, 'u')

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
-/** What the platform answers who asks for a conversation that is not there: 404 only to who may act as the bot. */
+/** The status of a request for a conversation that does not exist: 404 only for callers that may act as the bot. */
 async function statusAs(token: string, botId: string): Promise<number> {
   const headers = { authorization: `Bearer ${token}`, 'x-workspace-id': undefined, 'x-bot-id': botId }
   return (await platform.ask('GET', '/v1/chat/conversations/conv_none', undefined, headers)).status
@@ -127,7 +127,7 @@ describe('the number of tokens is bounded', () => {
   )
 })
 
-/** Whose tokens are made, as the published client asks for them; `fill` stores many at once. */
+/** Makes an owner of tokens, as the published client asks for them; `fill` stores many at once. */
 async function createOwner(kind: 'bot' | 'integration' | 'account') {
   const { db } = platform.context
   const fill =

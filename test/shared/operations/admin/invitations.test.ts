@@ -24,7 +24,7 @@ async function createTenant(): Promise<{ id: string; client: Client }> {
   return { id, client: as(headers.authorization.slice('Bearer '.length), id) }
 }
 
-/** What a token, or any other secret, opens of a workspace. */
+/** The statuses of requests to a workspace with a token, or another secret. */
 async function opens(secret: string, workspaceId: string): Promise<number[]> {
   const headers = { authorization: `Bearer ${secret}`, 'x-workspace-id': workspaceId }
   const paths = ['/v1/admin/bots', '/v1/admin/workspace-members', '/v1/admin/workspace-members/me']

@@ -13,7 +13,7 @@ afterAll(() => platform[Symbol.asyncDispose]())
 
 type Schema = Record<string, unknown>
 
-/** What each of the hostile schemas alone used to take, in milliseconds of the process, or more. */
+/** Upper bound of the processor time, in milliseconds: each of the hostile schemas alone once took more. */
 const maxMilliseconds = 1000
 
 const list = <Item>(length: number, item: (index: number) => Item) => Array.from({ length }, (_, index) => item(index))
@@ -227,7 +227,7 @@ describe('a schema that was stored before it was refused', () => {
       status: 400,
       body: { message: expect.stringMatching(/n must be integer/) },
     })
-    // What does not mention it can be changed; what mentions it has to be put right.
+    // Other fields can be changed; a change of this one has to correct it.
     expect(await platform.ask('PUT', `/v1/admin/bots/${id}`, { name: 'renamed' })).toMatchObject({ status: 200 })
     const again = await platform.ask('PUT', `/v1/admin/bots/${id}`, { states: { old: { type: 'bot', schema } } })
     expect(again.status).toBeGreaterThanOrEqual(400)

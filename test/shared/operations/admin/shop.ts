@@ -19,7 +19,7 @@ const schema = {
 }
 const account = { schema: { type: 'object', properties: { user: { type: 'string' } }, required: ['user'] } }
 
-/** What the integration is content with. */
+/** A valid configuration of the integration. */
 export const configuration = { token: 'right', currency: 'EUR' }
 
 /** Integrations and their installations on a platform, by its administrator. */
@@ -48,7 +48,7 @@ export function openShop({ url, token, workspaceId, ask, context }: Platform) {
       return body.bot.integrations
     },
 
-    /** What a bot's integrations were asked to do, in order. */
+    /** The calls to a bot's integrations, in order. */
     async asked(botId: string): Promise<string[]> {
       const events = context.db('events').where({ bot_id: botId }).whereNotNull('installation_id')
       return events.orderBy(['created_at', 'id']).pluck('type')

@@ -176,7 +176,7 @@ describe('the permissions of a role', () => {
     await expect(own.updateWorkspaceMember({ id: owner.id, role: 'viewer' })).rejects.toMatchObject(forbidden)
     await expect(own.deleteWorkspaceMember({ id: owner.id })).rejects.toMatchObject(forbidden)
     expect(await owner.client.getWorkspaceMember({})).toMatchObject({ role: 'owner' })
-    // What was refused has made no account either.
+    // The refused request has created no account either.
     expect(await own.createWorkspaceMember({ email, role: 'developer' })).toHaveProperty('invitation')
   })
 

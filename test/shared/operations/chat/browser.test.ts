@@ -5,7 +5,7 @@ import { launchChromium } from '../../../browser/chromium.ts'
 import { servePage, type ServedPage } from '../../../browser/serve-page.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../../../support/platform.ts'
 
-/** What the page leaves for its tests. Functions given to `evaluate` run in the page and see nothing else. */
+/** Globals of the page for its tests. Functions given to `evaluate` run in the page and see nothing else. */
 declare global {
   var chat: typeof Chat
   var conversation: { client: Chat.AuthenticatedClient; id: string }

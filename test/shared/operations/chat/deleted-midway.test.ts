@@ -23,7 +23,7 @@ async function meet() {
 }
 type Met = Awaited<ReturnType<typeof meet>>
 
-/** What a user does, by its operation. */
+/** Requests of a user, by their operation. */
 const actions: Record<string, (met: Met) => Promise<Answer>> = {
   getUser: ({ user }) => user.ask('GET', '/users/me'),
   updateUser: ({ user }) => user.ask('PUT', '/users/me', { name: 'New' }),

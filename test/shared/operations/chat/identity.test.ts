@@ -37,7 +37,7 @@ const asKey = (key: string, operation: OperationName, given: object = {}) =>
 const hour = 3600
 const seconds = () => Math.floor(Date.now() / 1000)
 
-/** Who the victim's key acts as, and what the victim's ids lead to. */
+/** The user of the victim's key, and the rows of the victim's ids. */
 async function standing(): Promise<unknown> {
   const row = await db()('users').where({ id: victim.userId }).first()
   const { user } = (await victim.ask('GET', '/users/me')).body
@@ -121,7 +121,7 @@ describe('an id that the platform has made, or could make', () => {
   })
 })
 
-/** What bots and integrations can create, with ids that are another's in every field that could be taken for one. */
+/** Requests of bots and integrations that create something, with ids of another tenant in each field that could be taken for one. */
 function creations(): [operation: string, path: string, input: object][] {
   const { userId } = victim
   const ids = { id: userId, foreignId: userId, externalId: userId, fid: userId }

@@ -26,7 +26,7 @@ function find({ id }: InstallationRow): Promise<InstallationRow> {
   return platform.context.db('installations').where({ id }).first() as Promise<InstallationRow>
 }
 
-/** What the client in the sandbox was answered, as the HTTP door would have answered it. */
+/** A bot that replies with the answers that its client gets, as the HTTP interface gives them. */
 const configuring = `
   export const actions = {
     async configure({ input, client }) {

@@ -150,7 +150,7 @@ describe.each(backEnds)('a request with an Idempotency-Key, on %s', (backEnd) =>
     const key = randomUUID()
     const call = () => asBot('/actions', { type: 'greet', input: { name: 'Bob' } }, key)
     await call()
-    // What is left of a request whose process was killed.
+    // The row that a request leaves whose process was killed.
     await platform.context.db('idempotency_keys').orderBy('created_at', 'desc').limit(1).update({ reply: null })
     const answer = await call()
     expect(answer).toMatchObject({ status: 409, body: { message: expect.stringContaining('fresh key') } })

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
-/** What the bot was told of a workflow, oldest first. */
+/** The bot's events about a workflow, oldest first. */
 async function updatesOf(workflowId: string): Promise<EventRow[]> {
   return platform.context.db('events').where({ workflow_id: workflowId }).orderBy(['created_at', 'id'])
 }

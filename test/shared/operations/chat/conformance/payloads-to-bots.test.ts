@@ -39,7 +39,7 @@ async function listen() {
   return { conversationId: conversation.id, heard, [Symbol.asyncDispose]: () => listener.disconnect() }
 }
 
-/** What the bot was given in a conversation, when there is something. */
+/** The payload that the bot received in a conversation, once it is there. */
 async function told(conversationId: string): Promise<unknown> {
   let said: string[] = []
   await expect.poll(async () => (said = await replies(platform, conversationId)), { timeout: 10_000 }).toHaveLength(1)

@@ -82,7 +82,7 @@ test('metadata in the bot’s payload is beside it for clients', async () => {
   })
 })
 
-/** What clients may not say bots may not either, save that they need not say that a carousel holds cards. */
+/** Payloads that are refused of clients are refused of bots too, but for carousels whose items have no type. */
 const refused = invalid.filter(
   ([payload, where]) =>
     typeof payload === 'object' &&

@@ -32,7 +32,7 @@ const classes = {
 const statuses = { AlreadyExists: 409, Forbidden: 403, InvalidPayload: 400, ResourceNotFound: 404, Unauthorized: 401 }
 type Refusal = keyof typeof classes
 
-/** What a call meets over plain HTTP and with the published client. A refusal changes nothing, so both can be tried. */
+/** The outcome of a call over plain HTTP and with the published client. A refusal changes nothing, so both can be tried. */
 async function attempt(operation: OperationName, key: string | undefined, given: Arguments) {
   const overHttp = comparable(await call(fixture.bot.chatUrl, operation, key, given))
   const thrown: unknown = await callWithClient(client, operation, key, given).catch((error: unknown) => error)

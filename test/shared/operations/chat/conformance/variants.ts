@@ -12,7 +12,7 @@ const options = [
 ]
 const place = { type: 'location', latitude: 45.5, longitude: -73.6, address: '1 Main Street', title: 'Office' }
 
-/** What a bloc may hold. */
+/** The items that a bloc may have. */
 export const flat = [
   { type: 'text', text: 'hello' },
   { type: 'markdown', markdown: '**hello**' },
@@ -41,7 +41,7 @@ export const valid: ({ type: string } & Record<string, unknown>)[] = [
   { type: 'bloc', items: [] },
 ]
 
-/** What may not be said, with the words that the refusal has to have. */
+/** Payloads that are refused, with a part of the refusal's message. */
 export const invalid: [payload: unknown, where: string][] = [
   [null, 'payload'],
   ['text', 'payload'],

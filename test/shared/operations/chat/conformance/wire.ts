@@ -76,7 +76,7 @@ export function refusal(code: number, type: string) {
   return { status: code, body: errorObject(code, type) }
 }
 
-/** What of an answer is compared. */
+/** The parts of an answer that are compared. */
 export function comparable({ status, body }: Answer): { status: number; body: unknown } {
   return { status, body }
 }
