@@ -207,7 +207,7 @@ test('by keyboard alone, an agent works from the list: opens, takes over, answer
   await handAllBack()
 })
 
-test('what has come is counted in the title; sound and notifications of the browser are off until they are chosen', async () => {
+test('the title has the number of new handovers; sound and notifications of the browser are off until they are chosen', async () => {
   await page.context().grantPermissions(['notifications'])
   await page.addInitScript(`
     window.announced = []

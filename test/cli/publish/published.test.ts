@@ -86,7 +86,7 @@ test('the packages are as small as the documentation says', async () => {
   expect(sizes[1]).toBeLessThan(2 * 1024 * 1024)
 })
 
-test('what is installed with the platform has no axios, no reporting script and no tool of its developers', async () => {
+test('the installed packages of the platform have no axios, no reporting script and no tool of its developers', async () => {
   const lock = JSON.parse(await readFile(join(installed, 'package-lock.json'), 'utf8')) as { packages: object }
   const names = Object.keys(lock.packages).map((path) => path.split('node_modules/').at(-1))
   expect(names.length).toBeGreaterThan(100)

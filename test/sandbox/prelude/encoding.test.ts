@@ -230,7 +230,7 @@ describe('structuredClone copies as in Node', () => {
       `const one = { list: [] }; one.self = one; one.list.push(one); const copy = structuredClone(one); return [copy !== one, copy.self === copy, copy.list[0] === copy]`,
     ],
     [
-      'what is there twice',
+      'a value that occurs twice',
       `const one = {}; const copy = structuredClone([one, one, new Map([[one, one]])]); return [copy[0] === copy[1], copy[2].get(copy[0]) === copy[0]]`,
     ],
     ['buffers', `const copy = structuredClone(Uint8Array.of(1, 2).buffer); return [copy instanceof ArrayBuffer, copy]`],

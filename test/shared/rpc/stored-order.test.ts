@@ -20,7 +20,7 @@ test.each([
   expect(JSON.stringify(inStoredOrder(value))).toBe(JSON.stringify(rows[0]!.value))
 })
 
-test('what is no plain object stays as it is', () => {
+test('a value that is no plain object stays as it is', () => {
   const date = new Date(0)
   expect(inStoredOrder({ date }).date).toBe(date)
   expect(inStoredOrder(undefined)).toBeUndefined()

@@ -99,7 +99,7 @@ test('a count does not begin while messages of the bot are being deleted', async
   expect([await countOf(id), await numberOf(id)]).toEqual([{ counted: 9 }, 9])
 })
 
-test('what is deleted and imported during a count changes it afterwards', async () => {
+test('deletions and imports during a count change it afterwards', async () => {
   const id = await createOld(10)
   const changes = await db().transaction(async (counting) => {
     await counting.raw(`select pg_advisory_xact_lock(hashtext('message counts'), hashtext(?))`, [bot.id])

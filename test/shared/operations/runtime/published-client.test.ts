@@ -108,7 +108,7 @@ describe('the published client, as a bot', () => {
   test.each([
     ['what is not there', () => client.getConversation({ id: 'conv_none' }), 'ResourceNotFound', 404],
     [
-      'what is not there, in the body',
+      'a row that does not exist, named in the body',
       () => client.addParticipant({ id: 'conv_none', userId: botId }),
       'ResourceNotFound',
       404,

@@ -92,7 +92,7 @@ const refused = invalid.filter(
 ) as [{ type: string }, string][]
 
 test.each([...refused, [{ type: 'custom' }, 'not one of text']] as typeof refused)(
-  'what no client could show is refused, and the refusal says where: %j, %s',
+  'a payload that no client can show is refused, and the refusal names the place: %j, %s',
   async ({ type, ...payload }, where) => {
     const { status, body } = await fixture.reply(type, payload)
     expect({ status, body }).toEqual(refusal(400, 'InvalidPayload'))
