@@ -203,7 +203,7 @@ export async function up(knex: Knex): Promise<void> {
 
     create table effects (
       event_id text not null references events on delete cascade,
-      -- Which call of the run it was: the operation, under the action that called it, and how manieth call of it.
+      -- The call of the run: the operation, under the action that called it, and its number among such calls.
       operation text not null,
       ordinal integer not null,
       input_hash text not null,

@@ -70,7 +70,7 @@ export async function up(knex: Knex): Promise<void> {
       bytes bigint not null default 0
     );
 
-    -- Counts every change of files, whoever makes it: a deleted user's files go by a foreign key, and sweeps delete too.
+    -- Counts every change of files, by any statement: a deleted user's files go by a foreign key, and sweeps delete too.
     create function count_files() returns trigger language plpgsql as $function$
       begin
         if tg_op = 'INSERT' then

@@ -6,7 +6,7 @@ export async function up(knex: Knex): Promise<void> {
     create table data_requests (
       id text primary key,
       workspace_id text not null references workspaces on delete cascade,
-      -- Whoever asked; the audit record keeps the account after its deletion.
+      -- The member who asked; the audit record keeps the account after its deletion.
       account_id text references accounts on delete set null,
       -- Only data of this bot; null: of all bots of the workspace.
       bot_id text references bots on delete cascade,
