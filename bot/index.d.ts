@@ -1351,6 +1351,65 @@ export interface GenerateAudioOutput {
   }
 }
 
+export interface GenerateAudioStreamInput {
+  /** The text that is spoken. */
+  input: string
+  /** `provider:model`, several in order of fallback, or `auto`, the platform’s own choice, unless given. */
+  model?: string | string[]
+  /** One of `listVoices`; a usual one unless given. */
+  voice?: string
+  /** `mp3` unless given; models of Google make `wav` only. */
+  format?: 'mp3' | 'opus' | 'aac' | 'flac' | 'wav' | 'pcm'
+  speed?: number
+  /** How it is spoken, of models that take it. */
+  instructions?: string
+  language?: string
+  options?: {
+    /** Days after which the file is deleted; 30 unless given. */
+    expirationDays?: number
+  }
+}
+
+export interface GenerateAudioStreamOutput {
+  /** Whether it is the last chunk. */
+  finished: boolean
+  /** The next bytes of the audio in base64; absent from the last chunk. */
+  audio?: string
+  /** Of the last chunk, as of `generateAudio`; null where the model failed within. */
+  audioUrl?: string | null
+  metadata?: {
+    provider: string
+    /** The model that answered, as `provider:model`. */
+    model: string
+    voice: string
+    format: 'mp3' | 'opus' | 'aac' | 'flac' | 'wav' | 'pcm'
+    characterCount: number
+    /** The file of the bot that has the content. */
+    fileId: string
+    usage: {
+      inputTokens: number
+      /** In US dollars, by the platform’s table of prices; 0 if it has none. */
+      inputCost: number
+      outputTokens: number
+      /** In US dollars, by the platform’s table of prices; 0 if it has none. */
+      outputCost: number
+    }
+    /** An estimate: the provider’s bill is exact. */
+    cost: number
+    cached: boolean
+    /** Milliseconds from the call to the answer. */
+    latency: number
+    /** The models that failed before. */
+    fallbackPath: string[]
+    warnings?: Array<{
+      type: 'parameter_ignored' | 'provider_limitation' | 'deprecated_model' | 'fallback_used'
+      message: string
+    }>
+  }
+  /** The reason for which there is no whole audio. */
+  error?: string
+}
+
 export interface GenerateImageInput {
   /** The picture, in words. */
   prompt: string
@@ -2766,6 +2825,11 @@ export interface Operations {
    * @throws ApiError `Runtime`, `ReferenceNotFound`, `PaymentRequired`, `RateLimited`, `QuotaExceeded`
    */
   generateAudio(input: GenerateAudioInput): Promise<GenerateAudioOutput>
+  /**
+   * Like generateAudio, with the audio as the model makes it: a part in base64 on each line. The last one is `finished`, and has the address of the file and the metadata. An error before the first part is an answer with its status; one within is in the last line.
+   * @throws ApiError `Runtime`, `ReferenceNotFound`, `PaymentRequired`, `RateLimited`, `QuotaExceeded`
+   */
+  generateAudioStream(input: GenerateAudioStreamInput): AsyncGenerator<GenerateAudioStreamOutput>
   /**
    * Asks a model for a picture, which becomes a public file of the bot. Models are tried in order until one answers.
    * @throws ApiError `Runtime`, `ReferenceNotFound`, `PaymentRequired`, `RateLimited`, `QuotaExceeded`

@@ -62,8 +62,10 @@ export interface Gateway {
   ): AsyncGenerator<never, TranscribeAudioOutput, void>
   /** As `transcribe`, for a picture. */
   paint(call: MediaCall & { input: GenerateImageInput }): AsyncGenerator<never, MadeContent<PictureFacts>, void>
-  /** As `transcribe`, for speech. */
-  speak(call: MediaCall & { input: GenerateAudioInput }): AsyncGenerator<never, MadeContent<SpeechFacts>, void>
+  /** As `generate`, for speech, whose pieces are bytes. */
+  speak(
+    call: MediaCall & { input: GenerateAudioInput; isStreamed?: boolean },
+  ): AsyncGenerator<Uint8Array, MadeContent<SpeechFacts>, void>
   /** The memory of audio and pictures in calls. */
   mediaMemory: MediaMemory
   /** The gateway with a workspace's own keys, whose calls have slots of their own. */
@@ -163,8 +165,8 @@ function gatewayOf(settings: ModelsSettings, common: Common): Gateway {
       const request = (candidate: Candidate) => imageRequest(input, candidate, hold)
       return toMade(yield* askInOrder({ ...call, candidates: choice.candidates, request }), choice)
     },
-    async *speak({ input, choice, hold, ...call }) {
-      const request = (candidate: Candidate) => speechRequest(input, candidate, hold)
+    async *speak({ input, isStreamed = false, choice, hold, ...call }) {
+      const request = (candidate: Candidate) => speechRequest({ input, isStreamed, hold }, candidate)
       return toMade(yield* askInOrder({ ...call, candidates: choice.candidates, request }), choice)
     },
   }

@@ -40,6 +40,23 @@ export const generateAudioOutput = closedObject({
   }),
 })
 
+/** The audio of all chunks in order is that of the file. */
+export const generateAudioChunk = closedObject(
+  { finished: { type: 'boolean', description: 'Whether it is the last chunk.' } },
+  {
+    audio: { type: 'string', description: 'The next bytes of the audio in base64; absent from the last chunk.' },
+    audioUrl: {
+      type: 'string',
+      nullable: true,
+      description: 'Of the last chunk, as of `generateAudio`; null where the model failed within.',
+    },
+    metadata: generateAudioOutput.properties.metadata,
+    error: { type: 'string', description: 'The reason for which there is no whole audio.' },
+  },
+)
+
+export type GenerateAudioChunk = Infer<typeof generateAudioChunk>
+
 export const voice = closedObject(
   {
     id: text,

@@ -57,3 +57,18 @@ export async function reportFailure({ caller }: BotContext, prompt: () => string
   }
   await caller.execution?.reportModelCall?.({ facts, contents: () => ({ prompt: prompt(), answer: '' }) })
 }
+
+/** The metadata of a call that fails within, with the usage that the provider may bill. */
+export function failedCall(cause: unknown) {
+  const billed = cause instanceof NoAnswerError ? cause.billed.at(-1) : undefined
+  const usage = billed?.usage ?? { inputTokens: 0, inputCost: 0, outputTokens: 0, outputCost: 0 }
+  return {
+    provider: billed?.model.split(':', 1)[0] ?? 'unknown',
+    model: billed?.model ?? 'unknown',
+    usage,
+    cost: usage.inputCost + usage.outputCost,
+    cached: false,
+    latency: 0,
+    fallbackPath: [],
+  }
+}
