@@ -3,18 +3,19 @@
  * credentials. Its only connection is descriptor 3, over which it receives runs.
  */
 
-import { Socket } from 'node:net'
 import { openChannel } from '../protocol/channel.ts'
 import { maximumBytesToProcess, type Start, type ToProcess } from '../protocol/protocol.ts'
 import type { FromProcess } from '../frames.ts'
+import { openDescriptor } from './descriptor-stream.ts'
 import { loadIsolatedVm } from './isolated-vm.ts'
 import { ProcessSandbox } from './sandbox.ts'
 import { Scripts } from './scripts.ts'
 
 let sandbox: ProcessSandbox | undefined
 
-const channel = openChannel<FromProcess>(new Socket({ fd: 3 }), {
+const channel = openChannel<FromProcess>(openDescriptor(3), {
   maximumBytes: maximumBytesToProcess,
+  writesFirst: true,
   onFrame: (frame) => receive(frame as ToProcess),
   // The worker is gone. `process.exit` would wait for threads that may never stop. The first process of a namespace
   // cannot kill itself with a signal.
