@@ -117,6 +117,7 @@ class SandboxPool implements Pool {
   }
 
   #slotOf({ botId }: Owner): ProcessSlot {
+    if (this.#slots.length === 1) return this.#slots[0]!
     const hash = createHash('sha256').update(botId).digest().readUInt32LE(0)
     return this.#slots[hash % this.#slots.length]!
   }

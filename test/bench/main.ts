@@ -18,7 +18,7 @@ import { describeModels, measureModels, modelsTable } from './models.ts'
 import { comparePeers } from './peers/compare.ts'
 import { peerTables } from './peers/report.ts'
 import { readOptions, usage, type Options } from './options.ts'
-import { compareTable, describeMachine, describeStraightLine, processorTable } from './report.ts'
+import { compareTable, describeMachine, describeStraightLine, processorTable, wakeUpsTable } from './report.ts'
 import { compareSandboxes } from './sandbox/compare.ts'
 import { describeAbsence, describeCapacity, describeSandboxes, sandboxesTable } from './sandbox/report.ts'
 import { describeSearch, measureSearch, searchTables } from './search/compare.ts'
@@ -120,7 +120,12 @@ async function straightLine(
     comparisons.push(await compare(backEnd, servers, options, systems))
   }
   results.straightLine = comparisons
-  return [describeStraightLine(options), compareTable(comparisons, options), processorTable(comparisons)]
+  return [
+    describeStraightLine(options),
+    compareTable(comparisons, options),
+    processorTable(comparisons),
+    wakeUpsTable(comparisons),
+  ]
 }
 
 async function files(servers: Servers): Promise<string[]> {

@@ -11,13 +11,16 @@ interface Process {
   gone: number
 }
 
-/** Processor time of processes since their start, in milliseconds, read at one moment. */
-export interface ProcessorTimes {
-  /** The process's own time. */
+/** Counts of processes since their start, read at one moment. */
+export interface ByProcess {
+  /** The count of the process itself. */
   own(pid: number): number
-  /** The time of its descendants, running or ended. */
+  /** The count of its descendants. */
   below(pid: number): number
 }
+
+/** Processor time in milliseconds, with that of descendants that have ended. */
+export type ProcessorTimes = ByProcess
 
 /** Reads the processor times of all processes. Undefined on other systems than Linux. */
 export async function readProcessorTimes(): Promise<ProcessorTimes | undefined> {

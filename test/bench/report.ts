@@ -42,24 +42,32 @@ export function compareTable(comparisons: Comparison[], { conversations }: Optio
 
 /** Makes the Markdown table of the processor time at saturation; empty on systems that do not report it. */
 export function processorTable(comparisons: Comparison[]): string {
+  return partsTable('processor ms per message', comparisons, ({ saturated }) => saturated.processorTime)
+}
+
+/** Makes the Markdown table of the wake-ups for a lone message; empty on systems that do not report them. */
+export function wakeUpsTable(comparisons: Comparison[]): string {
+  return partsTable('wake-ups per lone message', comparisons, ({ quiet }) => quiet.wakeUps)
+}
+
+function partsTable(
+  title: string,
+  comparisons: Comparison[],
+  countsOf: (round: Round) => Record<PartName, number> | undefined,
+): string {
   const sides = comparisons.flatMap(({ backEnd, ours, floor }) => [
     { backEnd, side: 'ours', rounds: ours },
     { backEnd, side: 'floor', rounds: floor },
   ])
-  if (sides.some(({ rounds }) => rounds.some(({ saturated }) => !saturated.processorTime))) return ''
+  if (sides.some(({ rounds }) => rounds.some((round) => countsOf(round) === undefined))) return ''
   return table(
-    ['back end', 'processor ms per message', ...partNames, 'all'],
+    ['back end', title, ...partNames, 'all'],
     sides.map(({ backEnd, side, rounds }) => {
-      const times = partNames.map((part) => timeOf(rounds, part))
-      const all = times.reduce((sum, time) => sum + time, 0)
-      return [backEnd, side, ...[...times, all].map((time) => time.toFixed(2))]
+      const counts = partNames.map((part) => median(rounds.map((round) => countsOf(round)![part])))
+      const all = counts.reduce((sum, count) => sum + count, 0)
+      return [backEnd, side, ...[...counts, all].map((count) => count.toFixed(2))]
     }),
   )
-}
-
-/** Processor time per message at saturation, in milliseconds. */
-function timeOf(rounds: Round[], part: PartName): number {
-  return median(rounds.map(({ saturated }) => saturated.processorTime?.[part] ?? 0))
 }
 
 /** The median, minimum and maximum of the rounds. */

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { startLoad, type Load, type Measured, type Pace } from './load-process.ts'
-import { readProcessorTimes, type ProcessorTimes } from './processor-time.ts'
+import { readProcessorTimes, type ByProcess } from './processor-time.ts'
 import type { Servers } from './servers.ts'
 import type { System, SystemOptions } from './system.ts'
+import { readWakeUps } from './wake-ups.ts'
 
 /** The processes that a message involves, in the order of the table. */
 export const partNames = ['api', 'worker', 'sandbox', 'PostgreSQL', 'Redis', 'chat users'] as const
@@ -11,6 +12,8 @@ export type PartName = (typeof partNames)[number]
 export interface Result extends Measured {
   /** Processor time per message, in milliseconds; absent on systems that do not report it. */
   processorTime?: Record<PartName, number>
+  /** How often threads waited and were woken, per message; absent on systems that do not report it. */
+  wakeUps?: Record<PartName, number>
 }
 
 /** A started side, with its chat users. */
@@ -35,35 +38,43 @@ export async function startSide(
     async measure(pace) {
       if (system.databaseUrl) await servers.postgres.settle(system.databaseUrl)
       system.pause?.(false)
-      const before = await readProcessorTimes()
+      const before = await readCounts()
       const measured = await load.measure(pace).catch((cause: unknown) => {
         throw new Error(`${name} could not be measured: ${String(cause)}`, { cause })
       })
       await delay(settleMilliseconds)
-      const after = await readProcessorTimes()
+      const after = await readCounts()
       system.pause?.(true)
-      if (!before || !after) return measured
-      const times = Object.entries(timesOf(system, load, servers)).map(([name, time]) => [
-        name,
-        (time(after) - time(before)) / measured.messages,
-      ])
-      return { ...measured, processorTime: Object.fromEntries(times) as Record<PartName, number> }
+      const perMessage = (kind: 'processorTime' | 'wakeUps') => {
+        const [begin, end] = [before[kind], after[kind]]
+        if (!begin || !end) return {}
+        const counts = Object.entries(countsOf(system, load, servers)).map(([name, count]) => [
+          name,
+          (count(end) - count(begin)) / measured.messages,
+        ])
+        return { [kind]: Object.fromEntries(counts) as Record<PartName, number> }
+      }
+      return { ...measured, ...perMessage('processorTime'), ...perMessage('wakeUps') }
     },
   }
 }
 
-function timesOf(
+async function readCounts(): Promise<Record<'processorTime' | 'wakeUps', ByProcess | undefined>> {
+  return { processorTime: await readProcessorTimes(), wakeUps: await readWakeUps() }
+}
+
+function countsOf(
   { processes }: System,
   load: Load,
   { postgres, redis }: Servers,
-): Record<PartName, (times: ProcessorTimes) => number> {
+): Record<PartName, (counts: ByProcess) => number> {
   return {
-    api: (times) => times.own(processes.api),
+    api: (counts) => counts.own(processes.api),
     // A side may be one process.
-    worker: (times) => (processes.worker === processes.api ? 0 : times.own(processes.worker)),
-    sandbox: (times) => times.below(processes.worker),
-    PostgreSQL: (times) => times.own(postgres.pid) + times.below(postgres.pid),
-    Redis: (times) => times.own(redis.pid),
-    'chat users': (times) => times.own(load.pid),
+    worker: (counts) => (processes.worker === processes.api ? 0 : counts.own(processes.worker)),
+    sandbox: (counts) => counts.below(processes.worker),
+    PostgreSQL: (counts) => counts.own(postgres.pid) + counts.below(postgres.pid),
+    Redis: (counts) => counts.own(redis.pid),
+    'chat users': (counts) => counts.own(load.pid),
   }
 }

@@ -63,6 +63,9 @@ const widthOfNested = 4
  */
 let runs = 0
 
+/** Made once: an exception takes the stack of the place where it is made. */
+const runEnded = new DOMException('The run has ended', 'AbortError')
+
 /** Runs a call in the sandbox, with a host handler that acts as the code's owner. */
 export async function runCall(
   worker: WorkerContext,
@@ -143,7 +146,7 @@ export async function runCall(
     },
   })
   // A run that is repeated gets the answers of calls that are still in flight.
-  if (outcome.status !== 'interrupted') ended.abort()
+  if (outcome.status !== 'interrupted') ended.abort(runEnded)
   await nameSources(worker.sourceMaps, logged, call.code)
   recorder.ran(outcome, start, depth)
   return outcome
