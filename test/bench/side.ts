@@ -3,7 +3,7 @@ import { startLoad, type Load, type Measured, type Pace } from './load-process.t
 import { readProcessorTimes, type ByProcess } from './processor-time.ts'
 import type { Servers } from './servers.ts'
 import type { System, SystemOptions } from './system.ts'
-import { readWakeUps } from './wake-ups.ts'
+import { countWakeUps } from './wake-ups.ts'
 
 /** The processes that a message involves, in the order of the table. */
 export const partNames = ['api', 'worker', 'sandbox', 'PostgreSQL', 'Redis', 'chat users'] as const
@@ -38,36 +38,32 @@ export async function startSide(
     async measure(pace) {
       if (system.databaseUrl) await servers.postgres.settle(system.databaseUrl)
       system.pause?.(false)
-      const before = await readCounts()
+      const before = await readProcessorTimes()
+      const readWakeUps = await countWakeUps()
       const measured = await load.measure(pace).catch((cause: unknown) => {
         throw new Error(`${name} could not be measured: ${String(cause)}`, { cause })
       })
       await delay(settleMilliseconds)
-      const after = await readCounts()
+      const after = await readProcessorTimes()
+      const wakeUps = await readWakeUps?.()
       system.pause?.(true)
-      const perMessage = (kind: 'processorTime' | 'wakeUps') => {
-        const [begin, end] = [before[kind], after[kind]]
-        if (!begin || !end) return {}
-        const counts = Object.entries(countsOf(system, load, servers)).map(([name, count]) => [
-          name,
-          (count(end) - count(begin)) / measured.messages,
-        ])
-        return { [kind]: Object.fromEntries(counts) as Record<PartName, number> }
+      const counts = Object.entries(countsOf(system, load, servers))
+      const perMessage = (count: (of: PartCount) => number) => {
+        const figures = counts.map(([name, of]) => [name, count(of) / measured.messages])
+        return Object.fromEntries(figures) as Record<PartName, number>
       }
-      return { ...measured, ...perMessage('processorTime'), ...perMessage('wakeUps') }
+      return {
+        ...measured,
+        ...(before && after && { processorTime: perMessage((of) => of(after) - of(before)) }),
+        ...(wakeUps && { wakeUps: perMessage((of) => of(wakeUps)) }),
+      }
     },
   }
 }
 
-async function readCounts(): Promise<Record<'processorTime' | 'wakeUps', ByProcess | undefined>> {
-  return { processorTime: await readProcessorTimes(), wakeUps: await readWakeUps() }
-}
+type PartCount = (counts: ByProcess) => number
 
-function countsOf(
-  { processes }: System,
-  load: Load,
-  { postgres, redis }: Servers,
-): Record<PartName, (counts: ByProcess) => number> {
+function countsOf({ processes }: System, load: Load, { postgres, redis }: Servers): Record<PartName, PartCount> {
   return {
     api: (counts) => counts.own(processes.api),
     // A side may be one process.
