@@ -28,6 +28,8 @@ export interface HistoryMeasure {
 
 interface Page {
   meta: { nextToken?: string }
+  /** Of lists whose readings are recorded: further pages that name it belong to the same reading. */
+  reading?: string
 }
 
 /** Measures lists, streams and replies of a bot with large histories, one request at a time. */
@@ -106,7 +108,11 @@ export async function measureHistories(servers: Servers): Promise<HistoryMeasure
   const measures: HistoryMeasure[] = []
   for (const [name, { get, rows }] of Object.entries(lists)) {
     measures.push({ name, target, times: await time(() => get('')) })
-    if (rows > 0) measures.push({ name: `${name}, amid`, target, times: await time((index) => get(amid(rows, index))) })
+    if (rows === 0) continue
+    const { reading } = await get('')
+    const further = reading === undefined ? '' : `&reading=${reading}`
+    const times = await time((index) => get(`${amid(rows, index)}${further}`))
+    measures.push({ name: `${name}, amid`, target, times })
   }
   measures.push({
     name: 'bot: getConversation',

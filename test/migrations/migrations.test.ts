@@ -203,3 +203,44 @@ test('of users and conversations that are there, those with another’s id lose 
     await own.drop()
   }
 })
+
+const at = (time: string) => new Date(`2026-01-01T${time}Z`)
+
+test('conversations that are there get the time of their newest message, or of their creation, and the ten minutes of it', async () => {
+  const own = await createDatabase()
+  const other = knex({ client: 'pg', connection: own.url })
+  try {
+    const { up, down } = migrations['113_conversations_by_newest_message']!
+    await down!(other)
+    await other('workspaces').insert({ id: 'w', name: 'w' })
+    await other('bots').insert({ id: 'b', workspace_id: 'w', name: 'b' })
+    await other('installations').insert({ id: 'i', bot_id: 'b', integration: 'chat', alias: 'i', webhook_id: 'i' })
+    const place = { bot_id: 'b', installation_id: 'i', channel: 'channel', created_at: at('00:00:00') }
+    await other('conversations').insert(['spoken', 'silent', 'imported'].map((id) => ({ ...place, id })))
+    const message = { bot_id: 'b', user_id: 'u', type: 'text', payload: {}, direction: 'incoming' as const }
+    const sent = [
+      ['spoken', at('01:00:00')],
+      ['spoken', at('02:17:30')],
+      ['imported', new Date('2025-01-01T00:00:00Z')],
+    ] as const
+    await other('messages').insert(
+      sent.map(([conversation_id, time], index) => ({
+        ...message,
+        id: `m${index}`,
+        conversation_id,
+        created_at: time,
+        updated_at: time,
+      })),
+    )
+    await up(other)
+    const rows = await other('conversations').orderBy('id')
+    expect(rows.map(({ id, messaged_at, messaged_in }) => [id, messaged_at, messaged_in])).toEqual([
+      ['imported', at('00:00:00'), at('00:00:00')],
+      ['silent', at('00:00:00'), at('00:00:00')],
+      ['spoken', at('02:17:30'), at('02:10:00')],
+    ])
+  } finally {
+    await other.destroy()
+    await own.drop()
+  }
+})
