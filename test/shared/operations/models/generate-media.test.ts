@@ -240,6 +240,36 @@ test('an answer counts as memory as it comes: one for which there is none left i
   all.add(64 * megabyte)
 })
 
+test('code gets a picture of up to 5.5 MB in an answer of OpenAI’s, and learns the way to a larger one', async () => {
+  const painter = await platform.createBot(`
+    export const hooks = {
+      async afterIncomingMessage({ event, client }) {
+        const body = JSON.stringify({ model: 'local:small', prompt: event.preview })
+        const url = 'https://api.isobot.internal/v2/cognitive/openai/v1/images/generations'
+        const answer = await (await fetch(url, { method: 'POST', body })).json()
+        const text = answer.data ? String(answer.data[0].b64_json.length) : answer.error.message
+        await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text } })
+      },
+    }`)
+  const user = await createChatUser(painter.chatUrl)
+  const conversationId = await user.createConversation()
+  const sizes = { allowed: 5.5 * megabyte, larger: 5.5 * megabyte + 1 }
+  endpoint.script = (response, { body }) => {
+    const picture = Buffer.alloc(sizes[body.prompt as keyof typeof sizes])
+    png.copy(picture)
+    answerWith(response, 200, JSON.stringify({ data: [{ b64_json: picture.toString('base64') }] }))
+  }
+  await user.send(conversationId, 'allowed')
+  const patience = { timeout: 15_000 }
+  await expect
+    .poll(() => replies(platform, conversationId), patience)
+    .toEqual([String(Math.ceil(sizes.allowed / 3) * 4)])
+  await user.send(conversationId, 'larger')
+  await expect
+    .poll(async () => (await replies(platform, conversationId))[1], patience)
+    .toContain("response_format 'url'")
+})
+
 test('a picture that code has made for a user is deleted with the user, and is a step of the event', async () => {
   const painter = await platform.createBot(`
     export const hooks = {
