@@ -40,7 +40,7 @@ describe('timers do what they do in Node', () => {
     ],
     [
       'the order of their delays',
-      `const seen = []; await new Promise((resolve) => { setTimeout(() => { seen.push('c'); resolve() }, 60); setTimeout(() => seen.push('b'), 20); setTimeout(() => seen.push('a'), 1) }); return seen`,
+      `const seen = []; await new Promise((resolve) => { setTimeout(() => { seen.push('c'); resolve() }, 500); setTimeout(() => seen.push('b'), 200); setTimeout(() => seen.push('a'), 1) }); return seen`,
     ],
     [
       'the order of those with one delay',
