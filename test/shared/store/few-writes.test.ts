@@ -78,6 +78,11 @@ test('signals that are published while one is under way go out in one statement'
   }
 })
 
+/** Calls of `query` without those by which listening connections learn whether they still exist. */
+function withoutMonitors(calls: unknown[][]): unknown[][] {
+  return calls.filter(([statement]) => statement !== 'select 1')
+}
+
 test('wake-ups that come while one is added are one statement, and one job for each mailbox; the queue keeps no events', async () => {
   const { queue } = platform.context
   await queue.wake('event', 'mailbox of the first', 'bot')
@@ -85,7 +90,7 @@ test('wake-ups that come while one is added are one statement, and one job for e
   try {
     const mailboxes = Array.from({ length: 20 }, (_, number) => `mailbox ${number % 10}`)
     await Promise.all(mailboxes.map((mailbox) => queue.wake('event', mailbox, 'bot')))
-    expect(statements.mock.calls).toHaveLength(2)
+    expect(withoutMonitors(statements.mock.calls)).toHaveLength(2)
   } finally {
     statements.mockRestore()
   }
@@ -113,7 +118,7 @@ test('the statement that stores a lone message of a bot announces it as the list
     }
     await say({ text: 'né "$1" :id', metadata: { a: 1 } })
     await expect.poll(() => heard).toHaveLength(1)
-    expect(statements.mock.calls).toHaveLength(1)
+    expect(withoutMonitors(statements.mock.calls)).toHaveLength(1)
     const entries = await readLog(context.db, { botId: bot.id, conversationId }, new Date(0), new Date(8e15))
     expect(heard).toEqual([{ sequence: 1, at: entries.entries[0]!.at.getTime(), signal: entries.entries[0]!.signal }])
 
