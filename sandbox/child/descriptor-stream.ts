@@ -28,7 +28,7 @@ export function openDescriptor(descriptor: number): ByteStream {
     write(bytes) {
       let written = 0
       try {
-        // What waits in the stream comes first.
+        // Bytes that wait in the stream come first.
         if (socket.writableLength === 0) written = writeSync(descriptor, bytes)
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return socket.destroy(error as Error)

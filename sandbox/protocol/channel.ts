@@ -47,7 +47,7 @@ const maxCharacterBytes = 3
  * UTF-8. Node's own IPC is no alternative: its parent side has no limit on a message and obeys internal ones.
  */
 export function openChannel<Outgoing>(stream: ByteStream, options: ChannelOptions): Channel<Outgoing> {
-  /** What has arrived of a frame that is incomplete. */
+  /** The parts of an incomplete frame that have arrived. */
   let chunks: Buffer[] = []
   let buffered = 0
   /** Bytes without which `chunks` hold no frame. */

@@ -81,7 +81,7 @@ async function measureFirstBytes(host: ModelHost, { url }: Provider): Promise<{ 
   return { direct: direct!, gateway: gateway! }
 }
 
-/** What the gateway adds to a call of OpenAI's language, in turn with direct calls. */
+/** Measures the time that the gateway adds to a call of OpenAI's API, in turn with direct calls. */
 async function measureMedia(host: ModelHost, { url }: Provider, path: string, input: object): Promise<number[]> {
   const more: number[] = []
   const body = { model: 'small', ...input }
