@@ -137,7 +137,10 @@ function overRedis({ prefix, sender, connect }: RedisConnections, deliver: Deliv
 /** Upper bound of notifications per statement. */
 const batchSize = 100
 
-/** Signals over the `ListenConnection`. */
+/** Whether the payload of a notification is the signal, and not the id of a large one. */
+const isWhole = (payload: string) => payload.startsWith('{')
+
+/** Signals over the `ListenConnection`, in the order of their notifications within each topic. */
 function overPostgres(listenConnection: ListenConnection, db: Database, deliver: Deliver, log: Logger): Transport {
   const topics = new Set<string>()
   const notifyBatched = batched(async (notifications: Notification[]) => {
@@ -147,14 +150,23 @@ function overPostgres(listenConnection: ListenConnection, db: Database, deliver:
 
   async function receive(topic: string, payload: string) {
     try {
-      const body = payload.startsWith('{') ? payload : await fetchLargeSignal(db, payload)
+      const body = isWhole(payload) ? payload : await fetchLargeSignal(db, payload)
       if (body !== undefined) deliver(topic, body)
     } catch (error) {
       log.error({ err: error, topic }, 'Delivering a signal failed')
     }
   }
+  /** By topic, the delivery of a large signal, which is read first, and of those that have come after it. */
+  const deliveries = new Map<string, Promise<void>>()
   listenConnection.onNotification((topic, payload) => {
-    if (topics.has(topic)) void receive(topic, payload)
+    if (!topics.has(topic)) return
+    const earlier = deliveries.get(topic)
+    const delivery = earlier === undefined ? receive(topic, payload) : earlier.then(() => receive(topic, payload))
+    if (earlier === undefined && isWhole(payload)) return
+    deliveries.set(topic, delivery)
+    void delivery.then(() => {
+      if (deliveries.get(topic) === delivery) deliveries.delete(topic)
+    })
   })
 
   return {
