@@ -40,6 +40,9 @@ describe('the log', () => {
     const body = `console.log('still here'); new Array(2 ** 32 - 2).indexOf(1)`
     const run = messageRun(botThat(body), { limits: { cpuMilliseconds: 200 } })
     expect(logged(await sandbox.run(run))).toEqual(['still here'])
+    // A run that begins before the process has gone is interrupted, and would be repeated by a worker.
+    const statusOfNext = async () => (await sandbox.run(messageRun(botThat('')))).status
+    await expect.poll(statusOfNext, { timeout: 20_000 }).toBe('done')
   })
 
   test('is cut after so many lines, and says so once', async () => {
