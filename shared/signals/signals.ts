@@ -164,7 +164,7 @@ function overPostgres(listenConnection: ListenConnection, db: Database, deliver:
     const delivery = earlier === undefined ? receive(topic, payload) : earlier.then(() => receive(topic, payload))
     if (earlier === undefined && isWhole(payload)) return
     deliveries.set(topic, delivery)
-    void delivery.then(() => {
+    void delivery.finally(() => {
       if (deliveries.get(topic) === delivery) deliveries.delete(topic)
     })
   })

@@ -2,6 +2,9 @@ import { expect, test } from 'vitest'
 import { notify, storeLargeSignal } from '#shared/store/signals.ts'
 import { openPlatform } from '../../support/platform.ts'
 
+/** A signal of this length as JSON. */
+const whole = (length: number) => JSON.stringify({ text: 'x'.repeat(length - '{"text":""}'.length) })
+
 test('signals that come while a large one is read are delivered after it, and those of other topics at once', async () => {
   await using platform = await openPlatform({ backEnd: 'postgres', worker: false })
   const { db, signals } = platform.context
@@ -9,7 +12,6 @@ test('signals that come while a large one is read are delivered after it, and th
   for (const topic of ['one', 'other']) {
     await signals.subscribe(topic, (signal) => delivered.push(`${topic} ${JSON.stringify(signal).length}`))
   }
-  const whole = (length: number) => JSON.stringify({ text: 'x'.repeat(length - '{"text":""}'.length) })
   const large = async (length: number) => ({ channel: 'one', payload: await storeLargeSignal(db, whole(length)) })
   await notify(db, [
     await large(20_000),
