@@ -47,7 +47,7 @@ export const textBot: ModelBot = {
   },
 }
 
-/** The begin of a picture, after which a test's picture has its text. */
+/** The first bytes of a picture, after which a test's picture has its text. */
 const signature = '\x89PNG\r\n\x1a\n'
 
 /** Has a picture made, and a text spoken and transcribed. The picture and the speech come as they are stored. */

@@ -1,6 +1,6 @@
 import { hostile } from '../hostile.ts'
 
-/** The result of a hook is data, whatever its fields are called. */
+/** The result of a hook is data: its field names mean nothing to the platform. */
 export default hostile({
   body: `
     await say('returning')
