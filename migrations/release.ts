@@ -1,6 +1,5 @@
 import { ensureAdministrator } from '#shared/process/bootstrap.ts'
 import { ConfigError, readConfig } from '#shared/config/config.ts'
-import { assertReachable, UnreachableDatabaseError } from '#shared/connectivity/reach-database.ts'
 import { openDatabase } from '#shared/store/database.ts'
 import { adoptVectorType } from '#shared/store/vector-type.ts'
 import { listCautions, migrate } from './migrations.ts'
@@ -8,7 +7,6 @@ import { listCautions, migrate } from './migrations.ts'
 /** The release step: migrates the database, and creates the first administrator if `ISOBOT_ADMIN_TOKEN` is set. */
 async function release(): Promise<void> {
   const config = readConfig()
-  await assertReachable(config.database)
   const done = await migrate(config.database.url, config.database)
   console.log('The database is up to date')
   for (const caution of listCautions(done)) console.log(caution)
@@ -25,7 +23,6 @@ async function release(): Promise<void> {
 try {
   await release()
 } catch (error) {
-  const isExplained = error instanceof ConfigError || error instanceof UnreachableDatabaseError
-  console.error(isExplained ? error.message : error)
+  console.error(error instanceof ConfigError ? error.message : error)
   process.exitCode = 1
 }

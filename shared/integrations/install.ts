@@ -101,7 +101,7 @@ async function assertNoSessions(transaction: Database, installationId: string): 
 }
 
 /** Whether nothing is left to unregister, or unregistration has failed before and is not repeated. */
-export function isUnregistered({ status }: Pick<InstallationRow, 'status'>): boolean {
+function isUnregistered({ status }: Pick<InstallationRow, 'status'>): boolean {
   return status === 'unregistered' || status === 'unregistration_failed'
 }
 

@@ -62,9 +62,11 @@ export async function startIsobot(options: SystemOptions): Promise<System> {
 export interface BotsHost {
   databaseUrl: string
   bots: { id: string; chatUrl: string; chats: Chat[] }[]
+  /** Process ids of the api and the first worker. */
+  processes: { api: number; worker: number }
   countWaiting(): Promise<number>
-  /** Starts another worker. */
-  startWorker(): Promise<unknown>
+  /** Starts another worker, and returns its process id. */
+  startWorker(): Promise<number>
   /** Sends a GET request as the administrator; `botId` names the bot where a bot is the caller. */
   get<Answer>(path: string, botId: string): Promise<Answer>
 }
@@ -81,8 +83,7 @@ export async function startBots(
   environment: NodeJS.ProcessEnv = {},
 ): Promise<BotsHost> {
   const isobot = await prepare(database, options, environment)
-  await isobot.start('api')
-  await isobot.start('worker')
+  const processes = { api: await isobot.start('api'), worker: await isobot.start('worker') }
   const started = []
   for (const { code, flows, conversations } of bots) {
     const { id, chatUrl } = await isobot.createBot({ name: 'Bot', code, ...(flows && { flows }) })
@@ -100,6 +101,7 @@ export async function startBots(
   return {
     databaseUrl: isobot.databaseUrl,
     bots: started,
+    processes,
     countWaiting,
     startWorker: () => isobot.start('worker'),
     get: (path, botId) => isobot.request('GET', path, undefined, { 'x-bot-id': botId }),

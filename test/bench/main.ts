@@ -162,7 +162,7 @@ async function workers(servers: Servers, options: Options): Promise<string[]> {
   const comparisons = []
   for (const backEnd of options.backEnds) {
     console.error(`Measuring workers on ${backEnd}`)
-    comparisons.push(await compareWorkers(backEnd, servers, options))
+    comparisons.push(...(await compareWorkers(backEnd, servers, options)))
   }
   return [describeWorkers(), workersTable(comparisons)]
 }

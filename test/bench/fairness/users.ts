@@ -24,12 +24,23 @@ export interface FloodAnswer {
   sent: number
 }
 
-/** The chat users of quiet bots and of the flooded bot, in one process each. */
-export interface FairnessLoad {
-  /** Talks to the quiet bots only. */
+/** The chat users of quiet bots, in one process. */
+export interface QuietLoad {
+  /** Sends each bot a message per second, and returns the latencies in milliseconds. */
   talk(seconds: number): Promise<number[]>
+}
+
+/** The chat users of quiet bots and of the flooded bot, in one process each. */
+export interface FairnessLoad extends QuietLoad {
   /** Also sends `messages` messages to the other bot meanwhile, which may take longer. */
   talkAndFlood(seconds: number, messages: number): Promise<number[]>
+}
+
+export async function startQuietUsers(quiet: Users[], parts: AsyncDisposableStack): Promise<QuietLoad> {
+  const script = new URL('./quiet-users.ts', import.meta.url)
+  const { ask } = startAskedProcess<QuietQuestion, QuietAnswer>('the chat users', script, parts)
+  await ask({ open: quiet.flatMap(({ chatUrl, chats }) => chats.map((chat) => ({ chatUrl, chat }))) })
+  return { talk: async (seconds) => (await ask({ talkSeconds: seconds })).latencies }
 }
 
 export async function startFairnessLoad(
@@ -37,18 +48,13 @@ export async function startFairnessLoad(
   flooded: Users,
   parts: AsyncDisposableStack,
 ): Promise<FairnessLoad> {
-  const quietUsers = new URL('./quiet-users.ts', import.meta.url)
-  const { ask } = startAskedProcess<QuietQuestion, QuietAnswer>('the chat users', quietUsers, parts)
+  const { talk } = await startQuietUsers(quiet, parts)
   const floodingUsers = new URL('./flooding-users.ts', import.meta.url)
   const { ask: flood } = startAskedProcess<FloodQuestion, FloodAnswer>('the flooding users', floodingUsers, parts)
-  await ask({ open: quiet.flatMap(({ chatUrl, chats }) => chats.map((chat) => ({ chatUrl, chat }))) })
   return {
-    talk: async (seconds) => (await ask({ talkSeconds: seconds })).latencies,
+    talk,
     async talkAndFlood(seconds, messages) {
-      const [{ latencies }] = await Promise.all([
-        ask({ talkSeconds: seconds }),
-        flood({ bot: flooded, messages, seconds }),
-      ])
+      const [latencies] = await Promise.all([talk(seconds), flood({ bot: flooded, messages, seconds })])
       return latencies
     },
   }
