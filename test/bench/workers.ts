@@ -119,6 +119,8 @@ export function describeWorkers(): string {
   return `${busyBots} bots whose hooks wait, ${conversationsPerBot} messages in flight each, and ${quietBots} quiet ones; workers of ${slots} slots`
 }
 
+const rateOf = (measured: Round[]) => median(measured.map(({ rate }) => rate))
+
 /** Makes the Markdown table of the rates by the number of workers. */
 export function workersTable(comparisons: WorkersComparison[]): string {
   return table(
@@ -135,7 +137,6 @@ export function workersTable(comparisons: WorkersComparison[]): string {
       'processor ms per message',
     ],
     comparisons.flatMap(({ backEnd, waitMilliseconds, rounds }) => {
-      const rateOf = (measured: Round[]) => median(measured.map(({ rate }) => rate))
       return rounds.map((measured, index) => {
         const rate = rateOf(measured)
         const used = (rate * waitMilliseconds) / 1000 / (slots * counts[index]!)
