@@ -490,6 +490,7 @@ export type IntegrationAction<
 
 /** A flow: a conversation as a graph of nodes. `export const flows: Flow[]` declares those of a bot. */
 export interface Flow {
+  /** At most 64 letters, digits, _ and -. */
   id: string
   /** The node at which the flow begins. */
   start: string
@@ -517,6 +518,7 @@ export interface Flow {
     to: FlowDestination
   }>
   triggers?: Array<{
+    /** At most 64 letters, digits, _ and -. */
     id: string
     /** The type of the events that start the flow; `alias:type` for those of an integration, `conversation_started` for a new conversation. */
     event?: string
@@ -534,6 +536,7 @@ export interface Flow {
 
 /** A node of a flow: cards that run in order. */
 export interface FlowNode {
+  /** At most 64 letters, digits, _ and -. */
   id: string
   name?: string
   /** Where the flow continues after the last card. Absent or null: it ends. */

@@ -119,7 +119,7 @@ export function compile<S extends object>(schema: S, from: keyof typeof validato
 export function describeErrors(validate: Validator<unknown>, at = ''): string {
   const problems = (validate.errors ?? []).map((error) => {
     const path = [at, dotted(error.instancePath)].filter(Boolean).join('.')
-    return `${path} ${problemOf(error)}`.trim()
+    return `${path} ${describeProblem(error)}`.trim()
   })
   return [...new Set(problems)].join('; ')
 }
@@ -129,7 +129,8 @@ function dotted(pointer: string): string {
   return pointer.slice(1).replaceAll('/', '.')
 }
 
-function problemOf({ keyword, message, params, parentSchema }: ErrorObject): string {
+/** Describes one problem, for instance `must be string`. */
+export function describeProblem({ keyword, message, params, parentSchema }: ErrorObject): string {
   if (keyword === 'enum') return `must be one of ${(params['allowedValues'] as unknown[]).map(String).join(', ')}`
   if (keyword === 'additionalProperties') return `must not have a field '${params['additionalProperty']}'`
   if (keyword === 'format' && params['format'] === 'date-time') {

@@ -7,7 +7,8 @@ const { ok, warn, fail } = findingsOf('Settings')
 
 /** Variables of the command line with the prefix of ours. */
 const othersNames = ['ISOBOT_DATA_DIR', 'ISOBOT_URL', 'ISOBOT_TOKEN', 'ISOBOT_WORKSPACE', 'ISOBOT_CONFIG_DIR']
-const ourPrefixes = /^(ISOBOT|API|BOT|CHAT|WORKER|SANDBOX|RETENTION|OUTBOUND|QUEUE|METRICS)_/
+const ourPrefixes =
+  /^(ISOBOT|API|BOT|CHAT|WEBCHAT|WORKER|SANDBOX|COMPILE|EXTRACT|RETENTION|OUTBOUND|QUEUE|METRICS|MODELS|EMBEDDINGS)_/
 /** Candidates for a misspelt variable without one of our prefixes. */
 const likelyNames = ['DATABASE_URL', 'DATABASE_POOL', 'REDIS_URL', 'REDIS_PREFIX', 'TLS_ALLOW_SELF_SIGNED', 'LOG_LEVEL']
 /** A random secret of the required length has more different characters. */

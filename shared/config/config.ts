@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { limitContradictions, limitRemedies, limitVariables, readLimits, type LimitSettings } from './limit-settings.ts'
 import { parseAllowedNetwork, type AllowedNetwork } from './private-network-allowlist.ts'
 import { sandboxMegabytes } from './sandbox-memory.ts'
-import { closedObject, compile, type Infer } from '../schema.ts'
+import { closedObject, compile, describeProblem, type Infer } from '../schema.ts'
 import { readTelemetry, telemetryRemedies, telemetryVariables, type TelemetrySettings } from './telemetry-settings.ts'
 import {
   embeddingsContradictions,
@@ -283,6 +283,7 @@ const remedies: Record<string, string | undefined> = {
   FILE_PASSAGES: 'set it to the number of passages that one indexed file may have, for instance 5000',
   BOT_PASSAGES: 'set it to the number of passages that all indexed files of one bot may have, for instance 50000',
   BOT_INDEXED_MB: 'set it to the megabytes of text that all indexed files of one bot may have, for instance 100',
+  REDIS_PREFIX: 'set it to at most 64 letters, digits, underscores, hyphens and colons',
   REDIS_URL: 'set it to redis://host:6379 (rediss:// for TLS), or unset it to keep the queue in PostgreSQL',
   ISOBOT_SECRET: 'set it to at least 32 random characters, for instance from: openssl rand -hex 32',
   ISOBOT_SECRET_ACCEPTED:
@@ -442,7 +443,7 @@ function entriesOf(list: string): string[] {
 function listProblems(unreadableOpenings: string[]): string {
   const problems = (isEnvironment.errors ?? []).map((error) => {
     const name = error.instancePath.slice(1) || String(error.params['missingProperty'])
-    const rule = error.keyword === 'required' ? 'is not set' : (error.message ?? 'is wrong')
+    const rule = error.keyword === 'required' ? 'is not set' : describeProblem(error)
     const remedy = remedies[name]
     return `  ${name} ${rule}${remedy ? `: ${remedy}` : ''}`
   })

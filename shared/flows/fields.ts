@@ -37,7 +37,11 @@ export const variable = {
   description: 'A variable, as `scope.name`.',
 } as const
 
-export const id = { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' } as const
+export const id = {
+  type: 'string',
+  pattern: '^[A-Za-z0-9_-]{1,64}$',
+  description: 'At most 64 letters, digits, _ and -.',
+} as const
 
 const message = {
   title: 'a text, a message with a type, or an expression',

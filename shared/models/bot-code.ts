@@ -89,7 +89,11 @@ export const permissions = closedObject(
     net: {
       type: 'array',
       maxItems: 100,
-      items: { type: 'string', pattern: `^${grantedHost}$` },
+      items: {
+        type: 'string',
+        pattern: `^${grantedHost}$`,
+        description: 'A host without a scheme or a path, with or without a port.',
+      },
       description:
         'Hosts that the code may request: `api.example.com`, `*.example.com` for all its subdomains, or `*` for all ' +
         'public hosts. Ports other than 80 and 443 must be named: `api.example.com:8443`.',

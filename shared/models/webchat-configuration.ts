@@ -5,7 +5,12 @@ const fields = {
   allowedOrigins: {
     type: 'array',
     maxItems: 100,
-    items: { type: 'string', maxLength: 300, pattern: '^(https?://[^/?#\\s@]+|null)$' },
+    items: {
+      type: 'string',
+      maxLength: 300,
+      pattern: '^(https?://[^/?#\\s@]+|null)$',
+      description: 'Scheme, host and port without a path or a slash at the end.',
+    },
     description:
       'Origins whose pages may use the web chat, such as `https://www.example.com`; `null` for pages without an origin. ' +
       'Absent: pages of all origins may.',
@@ -13,7 +18,12 @@ const fields = {
   fileTypes: {
     type: 'array',
     maxItems: 100,
-    items: { type: 'string', maxLength: 100, pattern: '^[a-z]+/(\\*|[a-z0-9][a-z0-9.+-]*)$' },
+    items: {
+      type: 'string',
+      maxLength: 100,
+      pattern: '^[a-z]+/(\\*|[a-z0-9][a-z0-9.+-]*)$',
+      description: 'A type such as `image/png`, or `image/*`.',
+    },
     description:
       'Types of the files that visitors may upload, such as `image/*` or `application/pdf`; none if empty. Absent: all types.',
   },

@@ -6,7 +6,8 @@ const name = { type: 'string', minLength: 1, maxLength: 64 } as const
 export const handle = {
   type: 'string',
   pattern: '^[a-z0-9_-]{1,64}$',
-  description: 'The prefix of the names of the workspace’s integrations; unique on the platform.',
+  description:
+    'Lower-case letters, digits, _ and -; the prefix of the names of the workspace’s integrations, unique on the platform.',
 } as const
 
 /** The fields of a workspace's profile. */

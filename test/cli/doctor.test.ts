@@ -64,7 +64,12 @@ test('finds nothing wrong with a platform that works, and says what it looked at
 test('reports all invalid settings at once, ends with 1, and shows no value', async () => {
   const directory = join(commandLine.folder, 'project')
   await mkdir(directory)
-  const variables = ['DATABASE_URL=mysql://root:hidden-password@host', 'ISOBOT_SECRET=too-short', 'SANDBOX_PROCESES=2']
+  const variables = [
+    'DATABASE_URL=mysql://root:hidden-password@host',
+    'ISOBOT_SECRET=too-short',
+    'SANDBOX_PROCESES=2',
+    'MODELS_ULR=x',
+  ]
   await writeFile(join(directory, '.env'), variables.join('\n'))
   const { code, stdout } = await commandLine.run(['doctor', '--json'], { directory, environment: { PORT: 'eighty' } })
   expect(code).toBe(1)
@@ -77,6 +82,7 @@ test('reports all invalid settings at once, ends with 1, and shows no value', as
     'fail: ISOBOT_SECRET must NOT have fewer than 32 characters': expect.stringContaining('openssl rand -hex 32'),
     'fail: PORT must be integer': expect.any(String),
     'warn: SANDBOX_PROCESES is set, but Isobot has no such setting': expect.stringContaining('SANDBOX_PROCESSES'),
+    'warn: MODELS_ULR is set, but Isobot has no such setting': expect.stringContaining('MODELS_URL'),
   })
   expect(stdout).not.toMatch(/hidden-password|too-short|eighty/)
 })

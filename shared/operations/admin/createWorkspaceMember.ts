@@ -12,6 +12,13 @@ import { findMember, findMemberByEmail } from '../../store/members.ts'
 import type { Role } from '../../models/tables.ts'
 import { assertNotAbove, changeMembers } from './change-member.ts'
 
+const email = {
+  type: 'string',
+  pattern: '^[^\\s@]+@[^\\s@]+$',
+  maxLength: 200,
+  description: 'An address such as `ada@example.org`.',
+} as const
+
 export const createWorkspaceMember = operation({
   name: 'createWorkspaceMember',
   description:
@@ -24,7 +31,7 @@ export const createWorkspaceMember = operation({
   access: 'administrator',
   errors: ['AlreadyExists'],
   auditedFields: ['email', 'role'],
-  input: closedObject({ email: { type: 'string', pattern: '^[^\\s@]+@[^\\s@]+$', maxLength: 200 }, role }),
+  input: closedObject({ email, role }),
   output: {
     type: 'object',
     additionalProperties: false,

@@ -38,13 +38,20 @@ test('an api and a worker fit a plan of 20 connections, and so does a second one
 })
 
 test('all problems are reported at once, each with what to do', () => {
-  const environment = { PORT: 'eighty', REDIS_URL: 'localhost:6379', ISOBOT_SECRET: 'short', WORKER_CONCURRENCY: '0' }
+  const environment = {
+    PORT: 'eighty',
+    REDIS_URL: 'localhost:6379',
+    ISOBOT_SECRET: 'short',
+    WORKER_CONCURRENCY: '0',
+    LOG_LEVEL: 'loud',
+  }
   const error = problemsOf(environment)
   expect(error).toBeInstanceOf(ConfigError)
   for (const name of ['DATABASE_URL', 'PORT', 'REDIS_URL', 'ISOBOT_SECRET', 'WORKER_CONCURRENCY']) {
     expect(String(error)).toContain(`  ${name} `)
   }
   expect(String(error)).toContain('openssl rand -hex 32')
+  expect(String(error)).toContain('  LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent')
   expect(String(error)).not.toContain('short')
 })
 

@@ -117,7 +117,10 @@ describe('a bot', () => {
 
   test('is refused with permissions that are none', async () => {
     const answer = await platform.ask('POST', '/v1/admin/bots', { permissions: { net: ['http://example.org/'] } })
-    expect(answer).toMatchObject({ status: 400, body: { type: 'InvalidPayload' } })
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { type: 'InvalidPayload', message: expect.stringMatching(/: A host without a scheme or a path, .*port$/) },
+    })
   })
 })
 
