@@ -78,49 +78,6 @@ function withoutSharedRows(ends: EventCompletion[]): EventCompletion[][] {
   return groups.map((group) => group.ends)
 }
 
-async function completeBatch(db: Database, ends: EventCompletion[]): Promise<{ id: string }[]> {
-  return query<{ id: string }>(
-    db,
-    `with ended as (
-       update events set status = given.status, failure_reason = given."failureReason", result = given.result,
-         runs = coalesce(given.runs, events.runs), ended_at = clock_timestamp(), failures = failures + (given.status = 'failed')::integer
-       from jsonb_to_recordset(:ends) as given (id text, attempt integer, status text, "failureReason" text, result jsonb,
-         runs jsonb)
-       where events.id = any(:ids::text[]) and events.id = given.id and events.attempt = given.attempt
-         and ended_at is null
-       returning events.id, bot_id, conversation_id, installation_id
-     ), change as (
-       select ended.bot_id, given.* from ended, jsonb_to_recordset(:states) as given
-         ("eventId" text, id text, type text, "ownerId" text, name text, set jsonb, removed text[], expiry bigint)
-       where given."eventId" = ended.id
-     ), saved as (
-       insert into states as kept (id, bot_id, type, owner_id, name, payload, expiry, expires_at)
-       select id, bot_id, type, "ownerId", name, set, expiry, now() + expiry * interval '1 millisecond' from change
-       on conflict (bot_id, type, owner_id, name, installation_id) do update set
-         payload = case when kept.expires_at <= now() then excluded.payload
-           else (kept.payload || excluded.payload) - (select removed from change where change.id = excluded.id) end,
-         expiry = excluded.expiry, expires_at = excluded.expires_at, updated_at = now()
-     ), logged as (${logInsert})
-     select id, ${withoutWaiting} from ended`,
-    {
-      // Repeats the ids of `ends` as an array, for which the planner expects few rows and uses the index.
-      ids: ends.map(({ id }) => id),
-      ends: JSON.stringify(
-        ends.map(({ id, attempt, status, failureReason, result, runs }) => ({
-          id,
-          attempt,
-          status,
-          failureReason: failureReason && storable(failureReason),
-          result,
-          runs,
-        })),
-      ),
-      states: JSON.stringify(ends.flatMap(({ id, states }) => states.map((state) => ({ ...state, eventId: id })))),
-      logs: toLogJson(ends),
-    },
-  )
-}
-
 const logInsert = `
   insert into logs (bot_id, event_id, conversation_id, integration_id, level, message, created_at)
   select ended.bot_id, ended.id, ended.conversation_id,
@@ -133,6 +90,57 @@ const logInsert = `
   ) with ordinality as line ("eventId", "integrationId", level, message, "timestamp", ordinal)
   where line."eventId" = ended.id
   order by line.ordinal`
+
+const endedEvents = `
+  ended as (
+    update events set status = given.status, failure_reason = given."failureReason", result = given.result,
+      runs = coalesce(given.runs, events.runs), ended_at = clock_timestamp(), failures = failures + (given.status = 'failed')::integer
+    from jsonb_to_recordset(:ends) as given (id text, attempt integer, status text, "failureReason" text, result jsonb,
+      runs jsonb)
+    where events.id = any(:ids::text[]) and events.id = given.id and events.attempt = given.attempt
+      and ended_at is null
+    returning events.id, bot_id, conversation_id, installation_id
+  )`
+
+const completion = `
+  with ${endedEvents}, change as (
+    select ended.bot_id, given.* from ended, jsonb_to_recordset(:states) as given
+      ("eventId" text, id text, type text, "ownerId" text, name text, set jsonb, removed text[], expiry bigint)
+    where given."eventId" = ended.id
+  ), saved as (
+    insert into states as kept (id, bot_id, type, owner_id, name, payload, expiry, expires_at)
+    select id, bot_id, type, "ownerId", name, set, expiry, now() + expiry * interval '1 millisecond' from change
+    on conflict (bot_id, type, owner_id, name, installation_id) do update set
+      payload = case when kept.expires_at <= now() then excluded.payload
+        else (kept.payload || excluded.payload) - (select removed from change where change.id = excluded.id) end,
+      expiry = excluded.expiry, expires_at = excluded.expires_at, updated_at = now()
+  ), logged as (${logInsert})
+  select id, ${withoutWaiting} from ended`
+
+/** Of events that changed no state and logged nothing, which takes the database three quarters of the time. */
+const completionAlone = `with ${endedEvents} select id, ${withoutWaiting} from ended`
+
+async function completeBatch(db: Database, ends: EventCompletion[]): Promise<{ id: string }[]> {
+  const isAlone = ends.every(({ states, logs }) => states.length === 0 && logs.length === 0)
+  return query<{ id: string }>(db, isAlone ? completionAlone : completion, {
+    // Repeats the ids of `ends` as an array, for which the planner expects few rows and uses the index.
+    ids: ends.map(({ id }) => id),
+    ends: JSON.stringify(
+      ends.map(({ id, attempt, status, failureReason, result, runs }) => ({
+        id,
+        attempt,
+        status,
+        failureReason: failureReason && storable(failureReason),
+        result,
+        runs,
+      })),
+    ),
+    ...(!isAlone && {
+      states: JSON.stringify(ends.flatMap(({ id, states }) => states.map((state) => ({ ...state, eventId: id })))),
+      logs: toLogJson(ends),
+    }),
+  })
+}
 
 function toLogJson(events: { id: string; logs: EventLogLine[] }[]): string {
   return JSON.stringify(

@@ -1,8 +1,9 @@
 import knex, { type Knex } from 'knex'
-import type { ClientBase, QueryResultRow } from 'pg'
+import type { ClientBase } from 'pg'
 import type { Config } from '../config/config.ts'
 import { deadlockDetected, postgresCode } from '../errors.ts'
 import { destroySocket, isAbandoned, statementMilliseconds, type Connections } from './connections.ts'
+import { executePrepared, type Binding, type PreparedStatement } from './prepared-statement.ts'
 import { traceBuilt, tracedStatement } from './traced-statements.ts'
 
 /** The pool, or a transaction on it. */
@@ -84,9 +85,6 @@ export function connectionSettings({ url, allowSelfSigned }: Pick<Config['databa
   }
 }
 
-/** A value that `pg` can send as text or null. */
-type Binding = string | number | boolean | Date | Buffer | string[] | number[] | Buffer[] | null
-
 /**
  * Runs one SQL statement with named bindings (`:name`) and returns its rows. PostgreSQL parses and plans it once per
  * connection, which takes longer than the execution of the statements of the message path (docs/decisions).
@@ -112,14 +110,15 @@ async function executeAgain<Row>(db: Database, sql: string, bindings: Record<str
 }
 
 async function execute<Row>(db: Database, sql: string, bindings: Record<string, Binding>): Promise<Row[]> {
-  const { name, text, parameters } = prepare(sql)
-  const values = parameters.map((parameter) => bindings[parameter] as Binding)
+  const statement = prepare(sql)
+  const values = statement.parameters.map((parameter) => bindings[parameter] as Binding)
   const client = db.client as ConnectionSource
   const connection = await client.acquireConnection()
   try {
-    const { rows } = await connection.query<Row & QueryResultRow>({ name, text, values })
-    return rows
+    return await executePrepared<Row>(connection, statement, values)
   } catch (error) {
+    // In place of the stack of the socket's event: the one that leads to the caller.
+    if (error instanceof Error) Error.captureStackTrace(error)
     if (isAbandoned(error)) destroySocket(connection)
     throw error
   } finally {
@@ -133,16 +132,14 @@ interface ConnectionSource {
   releaseConnection(connection: ClientBase): void
 }
 
-interface PreparedStatement {
-  name: string
-  text: string
+interface NamedStatement extends PreparedStatement {
   /** The names of `$1`, `$2`, … */
   parameters: string[]
 }
 
-const preparedStatements = new Map<string, PreparedStatement>()
+const preparedStatements = new Map<string, NamedStatement>()
 
-function prepare(sql: string): PreparedStatement {
+function prepare(sql: string): NamedStatement {
   const known = preparedStatements.get(sql)
   if (known) return known
   const parameters: string[] = []

@@ -69,58 +69,56 @@ export interface StoredState {
 }
 
 /**
- * Claims the oldest event of each mailbox. Undefined when no event waits, or when the oldest is not due yet.
- *
  * States are looked up name by name (`limit 1`): the planner would otherwise read all states of a bot at once. The
  * position in flows is there although its wait is over: the event that ends the wait comes later.
  */
-export async function claimNextEvents(db: Database, mailboxes: string[]): Promise<(ClaimedEvent | undefined)[]> {
-  const rows = await query<ClaimedEvent>(
-    db,
-    `with next as (
-       select oldest.id from unnest(:mailboxes::text[]) as wanted (mailbox), lateral (
-         select id from events
-         where events.mailbox = wanted.mailbox and status = 'pending' order by created_at, id limit 1
-       ) oldest
-     ), claimed as (
-       update events set attempt = attempt + 1, started_at = clock_timestamp(), handover_id = ${withheldBy}
-       where id = any(array(select id from next)) and ended_at is null and available_at <= clock_timestamp() + ${clockTolerance}
-       returning events.*
-     )
-     select claimed.*, bots.version_id, ${disabledReason('bots.id', 'bots.version_id')} as disabled_reason,
-       bots.limits, bots.keeps_prompts, bots.secrets, bots.url,
-       bots.definition #> '{subscriptions,events}' as subscriptions, ${withoutWaiting},
-       messages.type as message_type, messages.payload as message_payload,
-       messages.metadata as message_metadata, messages.tags as message_tags,
-       conversations.tags as conversation_tags, users.tags as user_tags,
-       (
-         select jsonb_agg(jsonb_build_object('type', type, 'name', name, 'payload', payload))
-         from (values
-           ('bot', claimed.bot_id, 'state'),
-           ('user', claimed.user_id, 'state'),
-           ('conversation', claimed.conversation_id, 'state'),
-           ('conversation', claimed.conversation_id, 'session'),
-           ('conversation', claimed.conversation_id, '${flowStateName}')
-         ) as wanted (type, owner_id, name), lateral (
-           select payload from states
-           where states.bot_id = claimed.bot_id and states.type = wanted.type and states.owner_id = wanted.owner_id
-             and states.name = wanted.name and states.installation_id is null
-             and (expires_at is null or expires_at > now() or states.name = '${flowStateName}')
-           limit 1
-         ) found
-       ) as states,
-       exists (
-         select from events other
-         where other.mailbox = claimed.mailbox and other.status = 'pending' and other.id <> claimed.id
-       ) as more
-     from claimed
-     join bots on bots.id = claimed.bot_id
-     left join messages on messages.id = claimed.message_id
-     left join conversations on conversations.id = claimed.conversation_id
-     left join users on users.id = claimed.user_id`,
-    // In a fixed order everywhere, so that two workers cannot deadlock.
-    { mailboxes: mailboxes.toSorted() },
+const claimStatement = `
+  with next as (
+    select oldest.id from unnest(:mailboxes::text[]) as wanted (mailbox), lateral (
+      select id from events
+      where events.mailbox = wanted.mailbox and status = 'pending' order by created_at, id limit 1
+    ) oldest
+  ), claimed as (
+    update events set attempt = attempt + 1, started_at = clock_timestamp(), handover_id = ${withheldBy}
+    where id = any(array(select id from next)) and ended_at is null and available_at <= clock_timestamp() + ${clockTolerance}
+    returning events.*
   )
+  select claimed.*, bots.version_id, ${disabledReason('bots.id', 'bots.version_id')} as disabled_reason,
+    bots.limits, bots.keeps_prompts, bots.secrets, bots.url,
+    bots.definition #> '{subscriptions,events}' as subscriptions, ${withoutWaiting},
+    messages.type as message_type, messages.payload as message_payload,
+    messages.metadata as message_metadata, messages.tags as message_tags,
+    conversations.tags as conversation_tags, users.tags as user_tags,
+    (
+      select jsonb_agg(jsonb_build_object('type', type, 'name', name, 'payload', payload))
+      from (values
+        ('bot', claimed.bot_id, 'state'),
+        ('user', claimed.user_id, 'state'),
+        ('conversation', claimed.conversation_id, 'state'),
+        ('conversation', claimed.conversation_id, 'session'),
+        ('conversation', claimed.conversation_id, '${flowStateName}')
+      ) as wanted (type, owner_id, name), lateral (
+        select payload from states
+        where states.bot_id = claimed.bot_id and states.type = wanted.type and states.owner_id = wanted.owner_id
+          and states.name = wanted.name and states.installation_id is null
+          and (expires_at is null or expires_at > now() or states.name = '${flowStateName}')
+        limit 1
+      ) found
+    ) as states,
+    exists (
+      select from events other
+      where other.mailbox = claimed.mailbox and other.status = 'pending' and other.id <> claimed.id
+    ) as more
+  from claimed
+  join bots on bots.id = claimed.bot_id
+  left join messages on messages.id = claimed.message_id
+  left join conversations on conversations.id = claimed.conversation_id
+  left join users on users.id = claimed.user_id`
+
+/** Claims the oldest event of each mailbox. Undefined when no event waits, or when the oldest is not due yet. */
+export async function claimNextEvents(db: Database, mailboxes: string[]): Promise<(ClaimedEvent | undefined)[]> {
+  // In a fixed order everywhere, so that two workers cannot deadlock.
+  const rows = await query<ClaimedEvent>(db, claimStatement, { mailboxes: mailboxes.toSorted() })
   const byMailbox = new Map(rows.map((row) => [row.mailbox, row]))
   return mailboxes.map((mailbox) => byMailbox.get(mailbox))
 }

@@ -42,36 +42,35 @@ export interface NewIncomingMessage extends NewMessage, UserKey {
 const chatMessage = { ...oneMessage, author: 'user_id' }
 const received = { message: messageInsert(chatMessage, `'incoming'`), event: incomingEventInsert(chatMessage) }
 
+const incomingStatement = `
+  with author as (select ${keyHolder} as id), conversation as (
+    ${nextMessage}
+    where id = (select ${externalConversation}) and bot_id = :botId
+      and exists (
+        select from participants where conversation_id = conversations.id and user_id = (select id from author)
+      )
+    returning ${conversationColumns}, (select id from author) as user_id
+  ), ${webhookCursorUpsert}, message as (
+    ${received.message}
+  ), event as (
+    ${received.event}
+  )
+  select message.*, ${entryColumns} from message, conversation`
+
 /** Stores a user's message with its event. Undefined when the user is not a participant of the conversation. */
 export async function insertIncomingMessage(
   db: Database,
   message: NewIncomingMessage,
 ): Promise<StoredMessage | undefined> {
-  const [row] = await query<StoredMessage>(
-    db,
-    `with author as (select ${keyHolder} as id), conversation as (
-       ${nextMessage}
-       where id = (select ${externalConversation}) and bot_id = :botId
-         and exists (
-           select from participants where conversation_id = conversations.id and user_id = (select id from author)
-         )
-       returning ${conversationColumns}, (select id from author) as user_id
-     ), ${webhookCursorUpsert}, message as (
-       ${received.message}
-     ), event as (
-       ${received.event}
-     )
-     select message.*, ${entryColumns} from message, conversation`,
-    {
-      ...messageBindings(message),
-      installationId: message.installationId,
-      ...keyBindings(message),
-      externalConversationId: message.externalConversationId,
-      eventId: message.event.id,
-      eventType: message.event.type,
-      integration: message.event.integration,
-    },
-  )
+  const [row] = await query<StoredMessage>(db, incomingStatement, {
+    ...messageBindings(message),
+    installationId: message.installationId,
+    ...keyBindings(message),
+    externalConversationId: message.externalConversationId,
+    eventId: message.event.id,
+    eventType: message.event.type,
+    integration: message.event.integration,
+  })
   return row
 }
 
@@ -112,6 +111,34 @@ const notification = `
     where octet_length(text) <= ${largestNotification} and not exists (select from delivery)
   )`
 
+/** SQL that stores a bot's message, with or without the run's journal entry and the notification. */
+function outgoingStatement(has: { effect: boolean; announcement: boolean }): string {
+  return `
+    with conversation as (
+      ${nextMessage}
+      where id = :conversationId and bot_id = :botId ${has.effect ? `and exists (${newestRun})` : ''}
+      returning ${conversationColumns}
+    ), ${webhookCursorUpsert}${has.effect ? `, effect as (${journalInsert} from conversation)` : ''}, message as (
+      ${said.message}
+    ), delivery as (
+      ${said.delivery}
+    )${has.announcement ? `, ${notification}` : ''}
+    select message.*, ${entryColumns}, exists (select from delivery) as has_delivery,
+      ${has.announcement ? 'exists (select from announced)' : 'false'} as is_announced
+    from message, conversation`
+}
+
+const outgoingStatements = {
+  recorded: {
+    announced: outgoingStatement({ effect: true, announcement: true }),
+    silent: outgoingStatement({ effect: true, announcement: false }),
+  },
+  unrecorded: {
+    announced: outgoingStatement({ effect: false, announcement: true }),
+    silent: outgoingStatement({ effect: false, announcement: false }),
+  },
+}
+
 /**
  * Stores a bot's message with the run's journal entry and the delivery event, in one statement. Undefined when the bot
  * has no such conversation, or when the run is no longer its event's newest.
@@ -124,30 +151,16 @@ export async function insertOutgoingMessage(
   effect?: NewJournalEntry,
 ): Promise<StoredOutgoingMessage | undefined> {
   const { announcement } = message
-  const [row] = await query<StoredOutgoingMessage>(
-    db,
-    `with conversation as (
-       ${nextMessage}
-       where id = :conversationId and bot_id = :botId ${effect ? `and exists (${newestRun})` : ''}
-       returning ${conversationColumns}
-     ), ${webhookCursorUpsert}${effect ? `, effect as (${journalInsert} from conversation)` : ''}, message as (
-       ${said.message}
-     ), delivery as (
-       ${said.delivery}
-     )${announcement ? `, ${notification}` : ''}
-     select message.*, ${entryColumns}, exists (select from delivery) as has_delivery,
-       ${announcement ? 'exists (select from announced)' : 'false'} as is_announced
-     from message, conversation`,
-    {
-      ...messageBindings(message),
-      conversationId: message.conversationId,
-      userId: message.userId,
-      deliveryId: message.deliveryId,
-      deliveryMailbox: deliveryMailbox(message.conversationId),
-      ...(effect && journalBindings(effect)),
-      ...(announcement && { channel: announcement.channel, signal: JSON.stringify(announcement.signal) }),
-    },
-  )
+  const statements = outgoingStatements[effect ? 'recorded' : 'unrecorded']
+  const [row] = await query<StoredOutgoingMessage>(db, statements[announcement ? 'announced' : 'silent'], {
+    ...messageBindings(message),
+    conversationId: message.conversationId,
+    userId: message.userId,
+    deliveryId: message.deliveryId,
+    deliveryMailbox: deliveryMailbox(message.conversationId),
+    ...(effect && journalBindings(effect)),
+    ...(announcement && { channel: announcement.channel, signal: JSON.stringify(announcement.signal) }),
+  })
   return row
 }
 
