@@ -73,17 +73,17 @@ test('a statement without rows returns none, and takes effect', async () => {
 })
 
 test('a value that cannot be read fails its statement, and not the one after it', async () => {
-  const point = 600
-  const parse = types.getTypeParser(point)
-  types.setTypeParser(point, () => {
-    throw new Error('No such point')
+  const { MACADDR } = types.builtins
+  const parse = types.getTypeParser(MACADDR)
+  types.setTypeParser(MACADDR, () => {
+    throw new Error('No such address')
   })
   try {
-    await expect(query(db, `select point '(1,2)' as point from generate_series(1, 2)`, {})).rejects.toThrow(
-      'No such point',
-    )
+    await expect(
+      query(db, `select macaddr '08:00:2b:01:02:03' as address from generate_series(1, 2)`, {}),
+    ).rejects.toThrow('No such address')
     expect(await query(db, `select 1 as one`, {})).toEqual([{ one: 1 }])
   } finally {
-    types.setTypeParser(point, parse)
+    types.setTypeParser(MACADDR, parse)
   }
 })
