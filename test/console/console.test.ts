@@ -105,8 +105,13 @@ test('code that is refused stays in the editor, with the reason and a mark on it
 test('a rollback asks first, shows what it changes, and deploys the former version', async () => {
   await tab('Versions').click()
   const versions = page.getByRole('list', { name: 'Versions' }).getByRole('listitem')
+  // On a small screen the difference is below what is shown.
+  await page.setViewportSize({ width: 1280, height: 320 })
   await versions.nth(1).getByRole('link').click()
   const difference = page.getByRole('region', { name: 'Difference' })
+  const isShown = () => difference.evaluate((region) => region.getBoundingClientRect().top < innerHeight)
+  await expect.poll(isShown, patience).toBe(true)
+  await page.setViewportSize({ width: 1280, height: 800 })
   await difference.locator('.line-insert').first().waitFor()
   await difference.locator('.line-delete').first().waitFor()
   await button('Roll back').click()

@@ -61,6 +61,12 @@ test('a token is shown once, opens what its owner may open, and nothing any more
   await button('New token').click()
   await dialog('New token').getByLabel('Purpose').fill('for the pipeline')
   await button('Create', dialog('New token')).click()
+  // It can be read and copied on a phone, too.
+  await page.setViewportSize({ width: 360, height: 740 })
+  const shown = await dialog('The new token').getByRole('button', { name: 'Copy token' }).boundingBox()
+  const around = await dialog('The new token').boundingBox()
+  expect(shown!.x + shown!.width).toBeLessThan(around!.x + around!.width)
+  await page.setViewportSize({ width: 1280, height: 800 })
   const token = await tokenIn(dialog('The new token'))
   expect((await accountOf(token)).status).toBe(200)
 

@@ -125,6 +125,7 @@ interface DifferenceProps {
 }
 
 function Difference({ botId, chosen, against }: DifferenceProps): JSX.Element {
+  const section = useRef<HTMLElement>(null)
   const container = useRef<HTMLDivElement>(null)
   const [isReady, setIsReady] = useState(false)
   const load = (id: string, abort: AbortSignal) =>
@@ -133,6 +134,8 @@ function Difference({ botId, chosen, against }: DifferenceProps): JSX.Element {
     const [after, before] = await Promise.all([load(chosen.id, abort), against && load(against.id, abort)])
     return { after: after.version.code, before: before?.version.code ?? '' }
   })
+  // It may be below many versions.
+  useEffect(() => section.current?.scrollIntoView({ block: 'nearest' }), [])
   // The difference goes from the older to the newer version, whichever is deployed.
   const isOlder = against !== undefined && chosen.createdAt < against.createdAt
   useEffect(() => {
@@ -157,7 +160,7 @@ function Difference({ botId, chosen, against }: DifferenceProps): JSX.Element {
   }, [sources.data, isDark.value])
   const [older, newer] = isOlder ? [chosen, against] : [against, chosen]
   return (
-    <section class="difference" aria-label="Difference">
+    <section class="difference" aria-label="Difference" ref={section}>
       <h2>
         {older ? <code>{older.hash.slice(0, 7)}</code> : 'nothing'} → <code>{newer?.hash.slice(0, 7)}</code>
       </h2>

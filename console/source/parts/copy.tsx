@@ -7,9 +7,13 @@ import { Icon } from './icons.tsx'
 export function Copy({ text, shown = text, label }: { text: string; shown?: string; label: string }): JSX.Element {
   const [isCopied, setIsCopied] = useState(false)
   const copy = async () => {
-    // Browsers allow copying only over https and on localhost; elsewhere a notice shows the text for selection.
+    // Browsers allow copying only over https and on localhost, and not everywhere; a notice then shows the text for selection.
     if (!isSecureContext) return notify('good', text)
-    await navigator.clipboard.writeText(text)
+    try {
+      await navigator.clipboard.writeText(text)
+    } catch {
+      return notify('good', text)
+    }
     setIsCopied(true)
     setTimeout(() => setIsCopied(false), 1500)
   }
