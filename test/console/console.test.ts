@@ -109,7 +109,7 @@ test('a rollback asks first, shows what it changes, and deploys the former versi
   await page.setViewportSize({ width: 1280, height: 320 })
   await versions.nth(1).getByRole('link').click()
   const difference = page.getByRole('region', { name: 'Difference' })
-  const isShown = () => difference.evaluate((region) => region.getBoundingClientRect().top < innerHeight)
+  const isShown = () => difference.boundingBox().then((box) => box !== null && box.y < 320)
   await expect.poll(isShown, patience).toBe(true)
   await page.setViewportSize({ width: 1280, height: 800 })
   await difference.locator('.line-insert').first().waitFor()
