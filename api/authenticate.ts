@@ -48,7 +48,7 @@ export function identify(context: Context, headers: IncomingHttpHeaders) {
     if (access === 'program') return bot(context, { ...onlyToken(headers), 'x-bot-id': parameters['botId'] })
     const token = await bearer(context, headers)
     if (access === 'token' && !token.account_id) {
-      return bot(context, { ...headers, ...(token.bot_id !== null && { 'x-bot-id': token.bot_id }) })
+      return bot(context, { ...headers, ...(token.bot_id !== null && { 'x-bot-id': token.bot_id }) }, token)
     }
     const account = holder(token)
     return isForMembers(access) ? administrator(context, headers, account) : account
@@ -220,14 +220,17 @@ async function administrator(
  * A bot's own token acts as that bot, and a personal token as any bot of a workspace where the account's role suffices;
  * both may act as an integration that is installed on the bot. An integration's token acts as that integration, on the
  * bots where it is installed and enabled.
+ *
+ * @param known the holder of the request's token, when it is not an account
  */
-async function bot(context: Context, headers: IncomingHttpHeaders): Promise<BotCaller> {
+async function bot(context: Context, headers: IncomingHttpHeaders, known?: TokenHolder): Promise<BotCaller> {
   const botId = single(headers['x-bot-id'])
   if (!botId) {
-    await bearer(context, headers)
+    if (!known) await bearer(context, headers)
     throw new ApiError('InvalidPayload', 'The header x-bot-id is missing: it names the bot to act as')
   }
-  const { member, hasModelKeys, ...token } = await bearerForBot(context, headers, botId)
+  const { member, hasModelKeys, ...token }: TokenHolder & Partial<HolderForBot> =
+    known ?? (await bearerForBot(context, headers, botId))
   const models = hasModelKeys !== undefined && { hasModelKeys }
   const named = { id: single(headers['x-integration-id']), alias: single(headers['x-integration-alias']) }
   if (token.integration_id) {

@@ -101,7 +101,7 @@ async function assertNoSessions(transaction: Database, installationId: string): 
 }
 
 /** Whether nothing is left to unregister, or unregistration has failed before and is not repeated. */
-function isUnregistered({ status }: Pick<InstallationRow, 'status'>): boolean {
+export function isUnregistered({ status }: Pick<InstallationRow, 'status'>): boolean {
   return status === 'unregistered' || status === 'unregistration_failed'
 }
 

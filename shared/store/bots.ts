@@ -105,9 +105,18 @@ export async function isDevelopedElsewhere(db: Database, id: string): Promise<bo
   return (await db('bots').where({ id }).whereNotNull('url').first('id')) !== undefined
 }
 
-/** Deletes a bot and all that belongs to it. False when the workspace has no such bot. */
+/**
+ * Deletes a bot and all that belongs to it. False when the workspace has no such bot.
+ *
+ * The rows of the bot go after its own row, and writes of its events lock their rows before the bot's, which foreign keys
+ * make them lock. The one that PostgreSQL aborts is repeated.
+ */
 export async function deleteBotRow(db: Database, workspaceId: string, id: string): Promise<boolean> {
-  return (await db('bots').where({ workspace_id: workspaceId, id }).delete()) === 1
+  const deleted = await query(db, 'delete from bots where workspace_id = :workspaceId and id = :id returning id', {
+    workspaceId,
+    id,
+  })
+  return deleted.length === 1
 }
 
 export interface BotFilter {

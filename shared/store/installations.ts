@@ -1,7 +1,7 @@
 import { isPublished } from './public-integrations.ts'
 import { decryptJson, encryptJson, type PlatformSecret } from '../secrets.ts'
 import { builtInIntegration } from '../models/chat-integration.ts'
-import type { Database } from './database.ts'
+import { query, type Database } from './database.ts'
 import type { InstallationRow, InstallationStatus, Installation } from '../models/tables.ts'
 
 export interface NewInstallation {
@@ -89,7 +89,12 @@ export async function deleteInstallation(db: Database, { botId, id }: { botId: s
 
 /** Deletes an installation, as above, if its integration has unregistered. False when it has not. */
 export async function deleteUnregistered(db: Database, { botId, id }: { botId: string; id: string }): Promise<boolean> {
-  return (await db('installations').where({ bot_id: botId, id, status: 'unregistered' }).delete()) === 1
+  const deleted = await query(
+    db,
+    `delete from installations where bot_id = :botId and id = :id and status = 'unregistered' returning id`,
+    { botId, id },
+  )
+  return deleted.length === 1
 }
 
 /** The ids of a workspace’s bots on which an integration is installed. */

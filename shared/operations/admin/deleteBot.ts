@@ -3,7 +3,7 @@ import { operation } from '../../rpc/operation.ts'
 import { deleteBotRow, lockBot } from '../../store/bots.ts'
 import { listInstallations } from '../../store/installations.ts'
 import { noSuchBot } from './describe-bot.ts'
-import { changeInstallations, finishInstallations } from '../../integrations/install.ts'
+import { changeInstallations, finishInstallations, isUnregistered } from '../../integrations/install.ts'
 
 export const deleteBot = operation({
   name: 'deleteBot',
@@ -19,12 +19,14 @@ export const deleteBot = operation({
     const { db, caller, installations } = context
     const postCommitWork = await db.transaction(async (transaction) => {
       if (!(await lockBot(transaction, caller.workspaceId, id))) throw noSuchBot(id)
-      const installed = (await listInstallations(transaction, id)).filter((row) => row.integration_id !== null)
-      const removals = installed.map((present) => ({ kind: 'remove', present }) as const)
+      const registered = (await listInstallations(transaction, id)).filter(
+        (row) => row.integration_id !== null && !isUnregistered(row),
+      )
+      const removals = registered.map((present) => ({ kind: 'remove', present }) as const)
       return changeInstallations(context, transaction, id, removals)
     })
     await finishInstallations(context, postCommitWork)
-    // Installations that have not unregistered are deleted with the bot.
+    // Those that have not unregistered, or have nothing to unregister, are deleted with the bot.
     const left = await listInstallations(db, id)
     if (!(await deleteBotRow(db, caller.workspaceId, id))) throw noSuchBot(id)
     for (const { webhook_id: webhookId } of left) await installations.changed(webhookId)

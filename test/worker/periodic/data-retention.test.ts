@@ -326,6 +326,27 @@ describe('messages', () => {
   })
 })
 
+test('a conversation whose messages are counted has the number of those that are left', async () => {
+  const bot = await openBot({ messageDays: 30 })
+  const { id, user } = await talk(bot, 'old')
+  await db().raw(
+    `insert into messages (id, bot_id, conversation_id, user_id, type, direction, payload, created_at, updated_at)
+     select 'msg_' || lpad(number::text, 26, '0') || :id, :bot, :id, :user, 'text', 'incoming', '{"text":"more"}', at, at
+     from generate_series(1, 1500) number, lateral (select now() - number * interval '1 hour' as at) time`,
+    { id, bot: bot.id, user: user.userId },
+  )
+  const numberOf = async () => (await asBot(bot, 'GET', `/conversations/${id}`)).body.conversation.messageCount
+  const counted = async () => (await db()('message_counts').where({ conversation_id: id }).first())?.counted
+  await db()('conversations').where({ id }).update({ clock: db().fn.now() })
+  expect([await numberOf(), await counted()]).toEqual([1502, 1500])
+  await sweep(400)
+  const left = 30 * 24 - 1
+  expect([await numberOf(), await counted()]).toEqual([left + 2, left])
+  await user.send(id, 'new')
+  await settled(bot)
+  expect(await numberOf()).toBe(left + 4)
+})
+
 describe('users', () => {
   test('go with states and files once they are in no conversation and have not been active, and their keys end', async () => {
     const bot = await openBot({ userDays: 30 })

@@ -370,6 +370,35 @@ test('a run that is in flight during an erasure writes nothing afterwards, and i
   expect(left.map(({ payload }) => payload['text'])).toEqual(['of the other one'])
 })
 
+test('a conversation of others whose messages are counted has the number of those that are left', async () => {
+  const bot = await platform.createBot()
+  const bob = await meet(bot.chatUrl, { name: 'Bob' })
+  const ada = await createChatUser(bot.chatUrl, { name: 'Ada' })
+  const { conversationId: id } = bob
+  await bob.ask('POST', `/conversations/${id}/participants`, { userId: ada.userId })
+  await ada.send(id, 'of Ada')
+  await bob.send(id, 'of Bob')
+  const { db } = platform.context
+  await db.raw(
+    `insert into messages (id, bot_id, conversation_id, user_id, type, direction, payload, created_at, updated_at)
+     select 'msg_' || number || :id, :bot, :id, case when number % 3 = 0 then :ada else :bob end, 'text', 'incoming',
+       '{"text":"more"}', at, at
+     from generate_series(1, 1500) number, lateral (select now() - number * interval '1 hour' as at) time`,
+    { id, bot: bot.id, ada: ada.userId, bob: bob.userId },
+  )
+  const numberOf = async () => {
+    const { body } = await asBot(bot.id, 'GET', `/v1/chat/conversations/${id}`)
+    return [
+      body.conversation.messageCount,
+      (await db('message_counts').where({ conversation_id: id }).first())?.counted,
+    ]
+  }
+  expect(await numberOf()).toEqual([1502, 1500])
+  const { dataRequest } = await ask('POST', '/users/erase', { botId: bot.id, userId: ada.userId, eraseFindings: true })
+  expect(await completed(dataRequest.id)).toMatchObject({ erased: { user: 1, message: 501 } })
+  expect(await numberOf()).toEqual([1001, 1000])
+})
+
 test('another worker completes the erasure of a worker that died, which writes nothing more', async () => {
   const bot = await platform.createBot()
   const ada = await meet(bot.chatUrl, { name: 'Ada' })

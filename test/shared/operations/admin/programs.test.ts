@@ -1,5 +1,6 @@
 import { Client } from '@botpress/client'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { Client as PostgresClient } from 'pg'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { insertMember } from '#shared/store/accounts.ts'
 import type { Role } from '#shared/models/tables.ts'
 import { createChatUser } from '../../../support/chat-client.ts'
@@ -140,6 +141,21 @@ describe('introspect', () => {
     const asked = async (input: object) => (await running.callAction({ type: 'who', input })).output
     expect(await asked({ botId })).toEqual({ status: 200, body: own })
     expect(await asked({ botId: other })).toMatchObject({ status: 404 })
+  })
+
+  test('looks the token of a bot or an integration up once', async () => {
+    const { id: botId } = await platform.createBot()
+    const { integrationId } = await installCode(platform, botId, 'export function register() {}')
+    const bak = (await client.createBotApiKey({ botId })).value
+    const iak = (await client.createIntegrationApiKey({ integrationId })).value
+    const statements = vi.spyOn(PostgresClient.prototype, 'query')
+    onTestFinished(() => statements.mockRestore())
+    for (const token of [bak, iak]) {
+      statements.mockClear()
+      expect(await new Client({ apiUrl: platform.url, token, botId }).introspect({ botId })).toMatchObject({ botId })
+      const texts = statements.mock.calls.map(([statement]) => JSON.stringify(statement))
+      expect(texts.filter((text) => text.includes('from tokens'))).toHaveLength(1)
+    }
   })
 })
 
