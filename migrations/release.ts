@@ -1,5 +1,6 @@
 import { ensureAdministrator } from '#shared/process/bootstrap.ts'
 import { ConfigError, readConfig } from '#shared/config/config.ts'
+import { assertReachable, UnreachableDatabaseError } from '#shared/connectivity/reach-database.ts'
 import { openDatabase } from '#shared/store/database.ts'
 import { adoptVectorType } from '#shared/store/vector-type.ts'
 import { listCautions, migrate } from './migrations.ts'
@@ -7,6 +8,7 @@ import { listCautions, migrate } from './migrations.ts'
 /** The release step: migrates the database, and creates the first administrator if `ISOBOT_ADMIN_TOKEN` is set. */
 async function release(): Promise<void> {
   const config = readConfig()
+  await assertReachable(config.database)
   const done = await migrate(config.database.url, config.database)
   console.log('The database is up to date')
   for (const caution of listCautions(done)) console.log(caution)
@@ -23,6 +25,7 @@ async function release(): Promise<void> {
 try {
   await release()
 } catch (error) {
-  console.error(error instanceof ConfigError ? error.message : error)
+  const isExplained = error instanceof ConfigError || error instanceof UnreachableDatabaseError
+  console.error(isExplained ? error.message : error)
   process.exitCode = 1
 }

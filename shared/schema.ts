@@ -136,6 +136,9 @@ export function describeProblem({ keyword, message, params, parentSchema }: Erro
   if (keyword === 'format' && params['format'] === 'date-time') {
     return 'must be a time of the years 1 to 9999, as 2026-11-22T10:00:00Z is (format "date-time")'
   }
+  if (keyword === 'pattern' && typeof parentSchema?.['description'] === 'string') {
+    return `${message}: ${parentSchema['description'].replace(/\.$/, '')}`
+  }
   if (keyword !== 'discriminator') return message ?? 'is not valid'
   const variants = (parentSchema?.['oneOf'] ?? []) as { properties: { type: { const: string } } }[]
   return `has a ${params['tag']} that is not one of ${variants.map(({ properties }) => properties.type.const).join(', ')}`

@@ -11,7 +11,10 @@ import { BackupReader } from './read-backup.ts'
  * @throws Failure when there is none
  */
 export async function openBackup(path: string, signal: AbortSignal): Promise<BackupReader> {
-  return new BackupReader(pipeline(addAbortSignal(signal, await openFile(path)), createGunzip(), () => {}))
+  const lines = pipeline(addAbortSignal(signal, await openFile(path)), createGunzip(), () => {})
+  // The reader reports it, and may begin only after it, once the database is there.
+  lines.on('error', () => {})
+  return new BackupReader(lines)
 }
 
 async function openFile(path: string): Promise<Readable> {

@@ -1,7 +1,8 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readConfig, type Config } from '#shared/config/config.ts'
-import { misused } from '../failure.ts'
+import { failed, misused } from '../failure.ts'
+import { assertReachable } from '#shared/connectivity/reach-database.ts'
 import { ownVariables } from '../files/open-stores.ts'
 import { startDatabase } from '../postgres/start-database.ts'
 import { isStartRunning } from '../start/record.ts'
@@ -11,7 +12,7 @@ import { isStartRunning } from '../start/record.ts'
  * whose server is started if `isobot start` does not run.
  *
  * @param parts stops the server
- * @throws Failure without a secret, and `ConfigError` for invalid variables
+ * @throws Failure without a secret or when the database cannot be used, and `ConfigError` for invalid variables
  */
 export async function openPlatform(
   environment: NodeJS.ProcessEnv,
@@ -19,7 +20,13 @@ export async function openPlatform(
   parts: AsyncDisposableStack,
   signal: AbortSignal,
 ): Promise<Config> {
-  if (environment['DATABASE_URL']) return readConfig(environment)
+  if (environment['DATABASE_URL']) {
+    const config = readConfig(environment)
+    await assertReachable(config.database).catch((error: Error) =>
+      Promise.reject(failed(error.message, { cause: error })),
+    )
+    return config
+  }
   if (await isStartRunning(dataDirectory)) return readConfig({ ...(await ownVariables(dataDirectory)), ...environment })
   const file = join(dataDirectory, 'secret')
   const secret = environment['ISOBOT_SECRET'] ?? (await readFile(file, 'utf8').catch(() => undefined))

@@ -42,14 +42,14 @@ export async function pipeChat(connection: Connection, bot: Bot, options: PipedC
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMilliseconds)])
     const event = await awaitHandledEvent(connection, bot.id, id, { signal: inTime })
     if (signal.aborted) return
-    if (event === undefined) throw await timedOut(connection)
+    if (event === undefined) throw await timedOut(connection, bot.name)
     await session.catchUp()
     const failure = botFailure(bot.name, event)
     if (failure) onFailure(failure)
   }
 }
 
-async function timedOut(connection: Connection): Promise<Failure> {
+async function timedOut(connection: Connection, bot: string): Promise<Failure> {
   const problem = await describeWorkerProblem(connection)
-  return failed(problem ?? 'The bot did not answer in time: see `isobot logs`, or raise --timeout')
+  return failed(problem ?? `The bot did not answer in time: see \`isobot logs ${bot}\`, or raise --timeout`)
 }

@@ -16,7 +16,7 @@ export function addChatCommand(program: Command): void {
         '/quit, and a number selects an option of the bot. Otherwise the command sends the given message, or each line of ' +
         'standard input, and prints the answers. It reports failures of the bot and continues, with exit code 1.',
     )
-    .option('--timeout <time>', 'how long to wait for each answer, without a terminal', '60s')
+    .option('--timeout <time>', 'how long to wait for each answer, without a terminal', '75s')
     .addHelpText(
       'after',
       '\nExample:\n  $ isobot chat greeter\n  $ isobot chat greeter "Hi there"\n  $ isobot chat greeter --json < questions.txt\n',

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:tls'
 import type { Config } from '#shared/config/config.ts'
-import { codeOf, findingsOf, wordsOf, type Finding } from './finding.ts'
+import { codeOf, wordsOf } from '#shared/connectivity/connect-errors.ts'
+import { findingsOf, type Finding } from './finding.ts'
 
 const { ok, warn, fail } = findingsOf('Address')
 

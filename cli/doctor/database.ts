@@ -3,10 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
 import { connectionBudget } from '#shared/config/connection-budget.ts'
 import type { Config } from '#shared/config/config.ts'
+import { explainUnreachable } from '#shared/connectivity/reach-database.ts'
 import { decryptJson } from '#shared/secrets.ts'
 import { connectionSettings } from '#shared/store/database.ts'
 import { listCautions, migrations } from '../../migrations/migrations.ts'
-import { codeOf, findingsOf, selfSigned, wordsOf, type Finding } from './finding.ts'
+import { findingsOf, type Finding } from './finding.ts'
 
 const { ok, warn, fail } = findingsOf('Database')
 
@@ -41,22 +42,8 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
 }
 
 function unreachable(error: unknown, { database }: Config): Finding {
-  const { hostname, port, username, pathname } = new URL(database.url)
-  const where = `PostgreSQL at ${hostname}:${port || 5432}`
-  const code = codeOf(error)
-  if (selfSigned.has(code)) {
-    return fail(`${where} has a self-signed certificate`, 'set TLS_ALLOW_SELF_SIGNED=true if you trust it')
-  }
-  const remedies: Record<string, string> = {
-    '28P01': 'set the right user and password in DATABASE_URL',
-    '28000': `allow the user ${username} in pg_hba.conf, or enable TLS if the server requires it (?sslmode=require)`,
-    '3D000': `create the database: createdb ${pathname.slice(1)}`,
-    '53300': 'close connections of other programs, or raise max_connections',
-    ENOTFOUND: 'correct the host in DATABASE_URL',
-    ECONNREFUSED: 'start the server, or correct host and port in DATABASE_URL',
-  }
-  const remedy = remedies[code] ?? 'check that the server runs and that the firewall admits this machine'
-  return fail(`${where} cannot be used: ${wordsOf(error)}`, remedy)
+  const { message, remedy } = explainUnreachable(error, database.url)
+  return fail(message, remedy)
 }
 
 async function ask<Row>(client: Client, sql: string): Promise<Row> {

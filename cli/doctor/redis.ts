@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import type { Config } from '#shared/config/config.ts'
-import { codeOf, findingsOf, selfSigned, wordsOf, type Finding } from './finding.ts'
+import { codeOf, selfSigned, wordsOf } from '#shared/connectivity/connect-errors.ts'
+import { findingsOf, type Finding } from './finding.ts'
 
 const { ok, warn, fail } = findingsOf('Redis')
 

@@ -1,7 +1,8 @@
 import type { Config } from '#shared/config/config.ts'
 import { isolationLayers, layerDescriptions as descriptions } from '#sandbox/isolation/names.ts'
 import { MissingIsolationError, detectIsolation } from '#sandbox/isolation/detect-isolation.ts'
-import { findingsOf, wordsOf, type Finding } from './finding.ts'
+import { wordsOf } from '#shared/connectivity/connect-errors.ts'
+import { findingsOf, type Finding } from './finding.ts'
 
 const { ok, warn, fail } = findingsOf('Sandbox')
 

@@ -244,6 +244,25 @@ test('there is no backup of an empty database, and none replaces a file', async 
   expect(await readFile(join(commandLine.folder, 'former.backup'), 'utf8')).toBe('former')
 })
 
+test('a database that cannot be used is named with a remedy', async () => {
+  const { DATABASE_URL: url } = platform.environment
+  const cases = {
+    'postgres://isobot:secret@127.0.0.1:1/isobot':
+      'PostgreSQL at 127.0.0.1:1 cannot be used: connect ECONNREFUSED 127.0.0.1:1: start the server, or correct host and port',
+    [urlOf(url!, 'no_such_database')]: 'create the database: createdb no_such_database',
+  }
+  for (const [address, problem] of Object.entries(cases)) {
+    for (const command of [
+      ['backup', 'never.backup'],
+      ['restore', 'former.backup'],
+    ]) {
+      const { code, stderr } = await operate(command, address)
+      expect([code, stderr]).toEqual([1, expect.stringContaining(problem)])
+      expect(stderr).not.toContain('secret')
+    }
+  }
+})
+
 test('vectors of pgvector are made again on a server without it', async () => {
   const source = await createDatabaseWithPgvector()
   await withClient(source.url, async (client) => {

@@ -62,6 +62,9 @@ test('a bot that is made in the browser answers in the chat, and the editor find
   await page.getByLabel('Name').fill('parrot')
   await button('Create').click()
   await page.getByRole('heading', { name: /^parrot/ }).waitFor()
+  // All tabs are in view on the screen of a laptop.
+  const tabs = page.getByRole('navigation', { name: 'Parts of the bot' })
+  expect(await tabs.evaluate((nav) => nav.scrollWidth - nav.clientWidth)).toBe(0)
   await button('Chat').click()
   await say('hello')
 

@@ -98,6 +98,23 @@ test('members who were added by their address stay where the account was made or
   await own.drop()
 })
 
+test('the release step says in one line which database it cannot use, and the remedy', async () => {
+  const release = promisify(execFile)(process.execPath, ['migrations/migrate.js'], {
+    cwd: join(import.meta.dirname, '../..'),
+    env: {
+      PATH: process.env['PATH'],
+      DATABASE_URL: 'postgres://isobot:password@127.0.0.1:1/isobot',
+      ISOBOT_SECRET: 'x'.repeat(32),
+    },
+  })
+  await expect(release).rejects.toMatchObject({
+    code: 1,
+    stderr:
+      'PostgreSQL at 127.0.0.1:1 cannot be used: connect ECONNREFUSED 127.0.0.1:1: ' +
+      'start the server, or correct host and port in DATABASE_URL\n',
+  })
+})
+
 test('the release step, as a program, brings an older database up to date without pg_trgm, and runs again', async () => {
   const own = await createDatabase()
   const other = knex({ client: 'pg', connection: own.url })

@@ -19,7 +19,7 @@ export function AuditPage(): JSX.Element {
   const members = useAnswer<'listWorkspaceMembers'>('/workspace-members', { query: { pageSize: 100 } })
   const names = new Map(members.data?.members.map(({ id, displayName }) => [id, displayName]))
   return (
-    <Page title="Audit log" about="Who changed what in this workspace, and who read conversations, newest first">
+    <Page title="Audit log" about="Changes in this workspace and readings of conversations, by whom, newest first">
       <Loaded of={records} lines={10}>
         {({ records, meta }) =>
           records.length === 0 ? (

@@ -57,7 +57,7 @@ export function HubPage({ kind = 'integrations' }: { kind?: string | undefined }
   const chosen = kinds[kind]
   if (!chosen) return <Empty title="Page not found" isPage />
   return (
-    <Page title="Hub" about="What every workspace of this platform can install and depend on">
+    <Page title="Hub" about="Integrations, interfaces and plugins that every workspace of this platform can install">
       <nav class="tabs" aria-label="Kinds">
         {Object.entries(kinds).map(([name, { label }]) => (
           <a

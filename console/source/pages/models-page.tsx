@@ -5,7 +5,7 @@ import { Page } from './page.tsx'
 /** The use of language models by the bots of the workspace, and its budget. */
 export function ModelsPage(): JSX.Element {
   return (
-    <Page title="Models" about="What the bots of this workspace use of language models">
+    <Page title="Models" about="Usage of language models by the bots of this workspace">
       <ModelsView />
     </Page>
   )

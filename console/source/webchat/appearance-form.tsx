@@ -199,7 +199,7 @@ function Invitation({ draft: { values, set } }: { draft: Draft }): JSX.Element {
 function Access({ draft }: { draft: Draft }): JSX.Element {
   const isClosed = draft.values.allowedOrigins?.length === 0
   return (
-    <Group title="Who may use it">
+    <Group title="Access">
       <Area
         label="Origins of pages that may show it"
         placeholder="https://www.example.com"

@@ -154,6 +154,11 @@ describe.each(clientNames)('through %s', (clientName) => {
       expect(await refused('createTable', { name: bad, schema })).toMatchObject({ code: 400, type: 'InvalidPayload' })
     }
     expect(await refused('getOrCreateTable', { table: 'orders', schema })).toMatchObject({ code: 400 })
+    expect(await refused('createTable', { name: 'orders', schema })).toMatchObject({
+      message: expect.stringMatching(
+        /^name must match pattern ".+": Letters, digits and underscores; it ends in `Table`$/,
+      ),
+    })
   })
 
   test('a key column that is set later is refused while several rows have one value, and then keeps keys unique', async () => {

@@ -1,0 +1,48 @@
+import { Client } from 'pg'
+import type { Config } from '../config/config.ts'
+import { connectionSettings } from '../store/database.ts'
+import { codeOf, selfSigned, wordsOf } from './connect-errors.ts'
+
+/** The database cannot be used. The message names its address, the problem and a remedy. */
+export class UnreachableDatabaseError extends Error {
+  override name = 'UnreachableDatabaseError'
+}
+
+/**
+ * Opens a connection to the database and closes it again.
+ *
+ * @throws UnreachableDatabaseError
+ */
+export async function assertReachable(database: Pick<Config['database'], 'url' | 'allowSelfSigned'>): Promise<void> {
+  const client = new Client(connectionSettings(database))
+  client.on('error', () => {})
+  try {
+    await client.connect()
+  } catch (cause) {
+    const { message, remedy } = explainUnreachable(cause, database.url)
+    throw new UnreachableDatabaseError(`${message}: ${remedy}`, { cause })
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** The problem and the remedy when a connection to a database fails. */
+export function explainUnreachable(error: unknown, url: string): { message: string; remedy: string } {
+  const { hostname, port, username, pathname } = new URL(url)
+  const where = `PostgreSQL at ${hostname}:${port || 5432}`
+  const code = codeOf(error)
+  if (selfSigned.has(code)) {
+    const remedy = 'set TLS_ALLOW_SELF_SIGNED=true if you trust it'
+    return { message: `${where} has a self-signed certificate`, remedy }
+  }
+  const remedies: Record<string, string> = {
+    '28P01': 'set the right user and password in DATABASE_URL',
+    '28000': `allow the user ${username} in pg_hba.conf, or enable TLS if the server requires it (?sslmode=require)`,
+    '3D000': `create the database: createdb ${pathname.slice(1)}`,
+    '53300': 'close connections of other programs, or raise max_connections',
+    ENOTFOUND: 'correct the host in DATABASE_URL',
+    ECONNREFUSED: 'start the server, or correct host and port in DATABASE_URL',
+  }
+  const remedy = remedies[code] ?? 'check that the server runs and that the firewall admits this machine'
+  return { message: `${where} cannot be used: ${wordsOf(error)}`, remedy }
+}
