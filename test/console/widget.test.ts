@@ -1040,6 +1040,21 @@ test('a site of an origin that is not allowed gets no chat, and an explanation',
   await page.context().close()
 })
 
+test('a visitor on a phone reads that a site has no chat, and closes it, also before that is known', async () => {
+  await using stranger = await serveSite(platform.url)
+  const { page } = await visit({ origin: stranger.origin }, { locale: 'fr-FR', viewport: { width: 360, height: 640 } })
+  const open = page.getByRole('button', { name: 'Ouvrir le chat' })
+  const close = page.getByRole('button', { name: 'Fermer le chat' })
+  await open.click()
+  await close.click()
+  await open.click()
+  await page.getByText('Le chat n’est pas disponible sur cette page.').waitFor()
+  expect(await violations(page)).toEqual([])
+  await close.click()
+  await open.waitFor()
+  await page.context().close()
+})
+
 test('a page opens, writes and listens by window.botpress, before the script has arrived too', async () => {
   const calls = `
     window.received = []

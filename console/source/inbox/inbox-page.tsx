@@ -36,19 +36,28 @@ function Inbox({ segments: [botId, openId] }: { segments: string[] }): JSX.Eleme
   useFocusOfList(page.current, openId)
   useNews(waiting.first.data?.handovers, mine.first.data?.handovers, openId)
 
-  const press = (event: KeyboardEvent) => {
-    const shortcut = shortcutOf(event)
-    if (shortcut === undefined || !(event.target instanceof Element)) return
-    if (shortcut === '?') return setDialog('shortcuts')
-    const row = event.target.closest<HTMLAnchorElement>('a[data-row]')
-    if (row) {
-      setPendingKey(shortcut)
-      navigate(row.pathname + row.search)
-    } else setPendingKey(event.target.closest('.inbox-open') ? shortcut : undefined)
-    event.preventDefault()
-  }
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const shortcut = shortcutOf(event)
+      if (shortcut === undefined || !(event.target instanceof Element)) return
+      if (shortcut === '?') return setDialog('shortcuts')
+      const row = event.target.closest<HTMLAnchorElement>('a[data-row]')
+      if (row) {
+        setPendingKey(shortcut)
+        navigate(row.pathname + row.search)
+      } else {
+        const isForOpen = event.target === document.body || event.target.closest('.inbox-open') !== null
+        if (openId === undefined || !isForOpen) return
+        setPendingKey(shortcut)
+      }
+      event.preventDefault()
+    }
+    // Keys without a focus go to the body, which is not within the page.
+    document.addEventListener('keydown', press)
+    return () => document.removeEventListener('keydown', press)
+  }, [openId])
   return (
-    <div class={`inbox ${openId === undefined ? '' : 'with-conversation'}`} ref={page} onKeyDown={press}>
+    <div class={`inbox ${openId === undefined ? '' : 'with-conversation'}`} ref={page}>
       <header class="inbox-header">
         <h1>Inbox</h1>
         <p class="visually-hidden" role="status">

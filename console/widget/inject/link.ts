@@ -8,8 +8,11 @@ export interface Link {
   call(method: Method, argument: unknown): Promise<unknown>
 }
 
-/** A frame that is silent for longer was refused, by the configuration or by the page's own policy. */
-const silenceMilliseconds = 15_000
+/**
+ * A frame that is silent for longer after it has loaded was refused, by the configuration or by the page's own policy, or the
+ * platform is unavailable. The frame's script runs before that, and answers at once.
+ */
+const silenceMilliseconds = 5000
 
 /**
  * Creates the frame. Messages that are sent before it is ready wait for it.

@@ -21,6 +21,7 @@ button:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
   border-radius: calc(16px * var(--radius)); overflow: hidden; box-shadow: 0 8px 40px rgb(0 0 0 / 28%); animation: appear 0.18s ease-out;
 }
 iframe { display: block; inline-size: 100%; block-size: 100%; border: 0; color-scheme: normal; }
+.panel p, .embedded p { margin: 0; block-size: 100%; padding: 24px; background: #fff; color: #1b1d21; }
 .invitation {
   inset-block-end: 88px; max-inline-size: min(300px, 100vw - 40px); display: flex; align-items: flex-start;
   border-radius: calc(14px * var(--radius)); background: #fff; color: #1b1d21; box-shadow: 0 4px 20px rgb(0 0 0 / 22%);
@@ -30,9 +31,9 @@ iframe { display: block; inline-size: 100%; block-size: 100%; border: 0; color-s
 .embedded { display: block; inline-size: 100%; block-size: 100%; }
 @media (max-width: 480px), (max-height: 480px) {
   .panel { inset: 0; inline-size: 100%; max-inline-size: none; block-size: 100dvh; border-radius: 0; }
-  .panel:not([hidden]) ~ .bubble { display: none; }
+  .panel.answered:not([hidden]) ~ .bubble { display: none; }
 }
-@media (prefers-color-scheme: dark) { .invitation { background: #24272d; color: #f2f3f5; } }
+@media (prefers-color-scheme: dark) { .invitation, .panel p, .embedded p { background: #24272d; color: #f2f3f5; } }
 @media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important; } }
 @keyframes appear { from { opacity: 0; transform: translateY(12px); } }
 `

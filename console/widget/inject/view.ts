@@ -13,8 +13,12 @@ const paths = {
 /** The parts of the chat in the page: the bubble, the panel with the frame, and the message that invites visitors. */
 export interface View {
   apply(appearance: Appearance): void
-  /** Puts the frame into the panel. */
+  /** Puts the frame into the panel, beside the button that closes it until the frame has one. */
   show(frame: HTMLIFrameElement): void
+  /** The frame answers: it has a button that closes it. */
+  showsFrame(): void
+  /** Shows, in place of the frame, that there is no chat. */
+  showAbsence(): void
   setOpen(isOpen: boolean): void
   setUnread(count: number): void
   /** Shows the message that invites visitors; a click on it opens the chat. */
@@ -82,6 +86,8 @@ export function openView(target: Element | undefined, toggle: () => void): View 
       draw()
     },
     show: (frame) => panel.append(frame),
+    showsFrame: () => panel.classList.add('answered'),
+    showAbsence: () => panel.replaceChildren(element('p', { role: 'status' }, texts.unavailable)),
     setOpen(next) {
       isOpen = next
       panel.hidden = !next

@@ -83,6 +83,7 @@ export function createWidget(base: URL, given: Appearance): Widget {
       const message =
         `The web chat at ${base.href} does not answer in this page. The configuration of the web chat may not have ` +
         `${location.origin} among its allowedOrigins, or this page's policy may not have ${base.origin} in frame-src.`
+      visible.showAbsence()
       emit('error', { message })
       reportError(new Error(message))
     })
@@ -109,6 +110,7 @@ export function createWidget(base: URL, given: Appearance): Widget {
     if (message.type === 'ready') {
       if (isReady) return
       isReady = true
+      shown().showsFrame()
       emit('webchat:ready')
     } else if (message.type === 'unread') shown().setUnread(message.count)
     else if (message.type === 'event') {

@@ -2,7 +2,7 @@ import type { WidgetTextName } from '../../../shared/models/webchat-appearance.t
 import type { Language } from '../locale.ts'
 
 /** The texts of the script of pages, which stays small without the others. */
-export type BubbleText = Extract<WidgetTextName, 'title' | 'open' | 'close' | 'dismiss' | 'unread'>
+export type BubbleText = Extract<WidgetTextName, 'title' | 'open' | 'close' | 'dismiss' | 'unread' | 'unavailable'>
 
 export const bubbleTexts: Record<Language, Record<BubbleText, string>> = {
   en: {
@@ -11,6 +11,7 @@ export const bubbleTexts: Record<Language, Record<BubbleText, string>> = {
     close: 'Close the chat',
     dismiss: 'Dismiss the message',
     unread: 'Unread messages: {count}',
+    unavailable: 'The chat is not available on this page.',
   },
   de: {
     title: 'Chat',
@@ -18,6 +19,7 @@ export const bubbleTexts: Record<Language, Record<BubbleText, string>> = {
     close: 'Chat schließen',
     dismiss: 'Nachricht ausblenden',
     unread: 'Ungelesene Nachrichten: {count}',
+    unavailable: 'Der Chat ist auf dieser Seite nicht verfügbar.',
   },
   fr: {
     title: 'Chat',
@@ -25,6 +27,7 @@ export const bubbleTexts: Record<Language, Record<BubbleText, string>> = {
     close: 'Fermer le chat',
     dismiss: 'Masquer le message',
     unread: 'Messages non lus : {count}',
+    unavailable: 'Le chat n’est pas disponible sur cette page.',
   },
   es: {
     title: 'Chat',
@@ -32,5 +35,6 @@ export const bubbleTexts: Record<Language, Record<BubbleText, string>> = {
     close: 'Cerrar el chat',
     dismiss: 'Ocultar el mensaje',
     unread: 'Mensajes sin leer: {count}',
+    unavailable: 'El chat no está disponible en esta página.',
   },
 }
