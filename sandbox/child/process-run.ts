@@ -12,7 +12,8 @@ export interface ProcessRun extends TurnOwner {
   /** The realm in which it runs, from its start on. */
   realm: Realm | undefined
   readonly runTree: RunTree
-  readonly timers: Map<string, NodeJS.Timeout>
+  /** For the earliest of the timers that its code has set. */
+  timer: NodeJS.Timeout | undefined
   /** The name of the active hook or other function of the bundle, as last reported by its kernel. */
   hook: string
   readonly hookTimes: HookTimes

@@ -127,17 +127,12 @@ export class Runs {
     run.hookTimes.add(hook)
   }
 
-  setTimer(run: ProcessRun, timer: string, milliseconds: number): void {
-    const timeout = setTimeout(() => {
-      run.timers.delete(timer)
-      run.realm?.dispatch(run, 'timer', run.id, timer)
-    }, milliseconds)
-    run.timers.set(timer, timeout)
-  }
-
-  clearTimer(run: ProcessRun, timer: string): void {
-    clearTimeout(run.timers.get(timer))
-    run.timers.delete(timer)
+  /** Sets the timer of a run, in place of an earlier one. */
+  setTimer(run: ProcessRun, milliseconds: number): void {
+    clearTimeout(run.timer)
+    const fire = () => run.realm?.dispatch(run, 'timer', run.id)
+    if (milliseconds > 0) run.timer = setTimeout(fire, milliseconds)
+    else fire()
   }
 
   /** Ends a run and the runs that it called. */
@@ -194,7 +189,7 @@ export class Runs {
       realm: undefined,
       runTree,
       cpu: runTree.cpu,
-      timers: new Map(),
+      timer: undefined,
       hook: '',
       hookTimes: new HookTimes(),
       endedAt: undefined,
@@ -228,8 +223,7 @@ export class Runs {
     run.endedAt = performance.now()
     this.#active.delete(run.id)
     runTree.members.delete(run)
-    for (const timeout of run.timers.values()) clearTimeout(timeout)
-    run.timers.clear()
+    clearTimeout(run.timer)
     const cpu = isolate.cpuOf(run)
     if (runTree.members.size === 0 && run.realm !== isolate.realms.shared) run.realm?.release()
     // The end is sent after the thread has left: if the process has to be killed, the worker must not have begun

@@ -204,9 +204,7 @@ export class ProcessSandbox {
       case 'timers':
         return realm.dispatch(run, 'arm', id)
       case 'timer':
-        return this.#runs.setTimer(run, first, Number(second))
-      case 'clearTimer':
-        return this.#runs.clearTimer(run, first)
+        return this.#runs.setTimer(run, Number(first))
       case 'quiet':
         return realm.dispatch(run, 'quiet', id)
       case 'done':

@@ -204,7 +204,7 @@ export const open: Open = (post, settings, ...preludes) => {
         return timers.arm(run)
       case 'timer':
         try {
-          timers.fire(first)
+          timers.fire(run)
         } catch (error) {
           write(run, 'error', ['Thrown in a timer:', error])
         }

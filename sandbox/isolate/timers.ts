@@ -4,41 +4,52 @@ import type { KernelRun } from './run.ts'
 import type { Post } from './shared.ts'
 
 interface Timer {
-  run: KernelRun
+  id: string
   handler: Function
   values: unknown[]
   milliseconds: number
   repeats: boolean
   /** The time at which the timer fires, in milliseconds since 1970. */
   dueAt: number
-  /** Whether the host has received the timer. */
-  isArmed: boolean
+}
+
+/** The timers of a run, by their ids, of which the host knows the time of the next one only. */
+interface RunTimers {
+  waiting: Record<string, Timer>
+  /** Whether the host has been asked for a turn that arms its timer. */
+  isAsked: boolean
+  /** The time at which the host's timer of the run is due; infinite without one. */
+  armedFor: number
 }
 
 export interface Timers {
   /** The functions that bot code calls. */
   globals: Record<'setTimeout' | 'setInterval' | 'clearTimeout' | 'clearInterval', Function>
-  /** Sends the host the timers that a run has set since the last `arm`. */
+  /** Tells the host when the next timer of a run is due, if that is earlier than the host knows. */
   arm(run: KernelRun): void
-  /** Runs the handler of a timer that is due. */
-  fire(id: string): void
+  /** Runs the handler of the next timer of a run, whose time the host has reported. */
+  fire(run: KernelRun): void
   /** Removes the timers of a run that has ended. */
   drop(run: KernelRun): void
 }
 
 const longestMilliseconds = 2 ** 31 - 1
+/** The host's clock may report a time this much before the one of the isolate. */
+const toleranceMilliseconds = 1
 
 /**
  * Timers belong to the run whose turn it is when they are set, and end with it. Outside of runs there are no timers: a
  * timer that a module sets while it loads never fires.
  *
- * The host receives timers in a turn of their own, after the turn that set them. Otherwise, code that sets and clears
- * timers without a pause would flood it. So no turn reports more timers than a run may have.
+ * The host has one timer for each run, for the one of the run's timers that is due first. So a client that limits the
+ * time of its requests, and clears the limit of each when it has the response, needs one message to the host and not
+ * three for each request. The host's timer is armed in a turn of its own, after the turn that set the run's. Otherwise,
+ * code that sets earlier and earlier timers without a pause would flood it.
  */
 export function createTimers(current: () => KernelRun | undefined, post: Post): Timers {
-  const timers = create(null) as Record<string, Timer>
-  /** Runs for which `arm` has been requested. */
-  const asked = create(null) as Record<string, true>
+  const byRun = create(null) as Record<string, RunTimers>
+  /** The run of each timer. */
+  const runOf = create(null) as Record<string, KernelRun>
   let nextTimer = 0
 
   const set = (handler: unknown, delay: unknown, values: unknown[], repeats: boolean): number => {
@@ -51,27 +62,39 @@ export function createTimers(current: () => KernelRun | undefined, post: Post): 
       throw limitError('timers', 'TimerLimitError', `A run may have at most ${limits.timers} timers at a time`)
     }
     shared.timers += 1
+    const id = `${nextTimer}`
     const milliseconds = toDelay(delay)
-    timers[nextTimer] = { run, handler, values, milliseconds, repeats, dueAt: now() + milliseconds, isArmed: false }
-    if (asked[run.id] === undefined) {
-      asked[run.id] = true
+    const dueAt = now() + milliseconds
+    const timers = (byRun[run.id] ??= { waiting: create(null), isAsked: false, armedFor: Infinity })
+    timers.waiting[id] = { id, handler, values, milliseconds, repeats, dueAt }
+    runOf[id] = run
+    if (!timers.isAsked && dueAt < timers.armedFor) {
+      timers.isAsked = true
       post('timers', run.id, '', '')
     }
     return nextTimer
   }
 
-  const remove = (id: string): Timer | undefined => {
-    const timer = timers[id]
-    if (timer === undefined) return undefined
-    delete timers[id]
-    timer.run.shared.timers -= 1
-    return timer
+  const remove = (run: KernelRun, id: string): void => {
+    delete byRun[run.id]!.waiting[id]
+    delete runOf[id]
+    run.shared.timers -= 1
   }
 
   const clear = (id: unknown) => {
     if (typeof id !== 'number' && typeof id !== 'string') return
-    const timer = remove(`${id}`)
-    if (timer?.isArmed) post('clearTimer', timer.run.id, `${id}`, '')
+    const run = runOf[`${id}`]
+    if (run !== undefined) remove(run, `${id}`)
+  }
+
+  const arm = (run: KernelRun): void => {
+    const timers = byRun[run.id]
+    if (timers === undefined) return
+    timers.isAsked = false
+    const next = earliestOf(timers)
+    if (next === undefined || next.dueAt >= timers.armedFor) return
+    timers.armedFor = next.dueAt
+    post('timer', run.id, `${millisecondsUntil(next)}`, '')
   }
 
   return {
@@ -81,30 +104,46 @@ export function createTimers(current: () => KernelRun | undefined, post: Post): 
       clearTimeout: clear,
       clearInterval: clear,
     },
-    arm(run) {
-      delete asked[run.id]
-      // One time for all of them, so that timers due together fire in the order in which they were set.
-      const armedAt = now()
-      for (const id in timers) {
-        const timer = timers[id]!
-        if (timer.run !== run || timer.isArmed) continue
-        timer.isArmed = true
-        const left = timer.dueAt - armedAt
-        post('timer', run.id, id, `${left >= 1 && left <= timer.milliseconds ? left : 1}`)
-      }
-    },
-    fire(id) {
-      const timer = timers[id]
+    arm,
+    fire(run) {
+      const timers = byRun[run.id]
+      if (timers === undefined) return
+      timers.armedFor = Infinity
+      const timer = earliestOf(timers)
       if (timer === undefined) return
-      if (timer.repeats) post('timer', timer.run.id, id, `${timer.milliseconds}`)
-      else remove(id)
+      // The timer for which the host's was armed may have been cleared.
+      if (!isDue(timer)) return arm(run)
+      if (timer.repeats) timer.dueAt = now() + timer.milliseconds
+      else remove(run, timer.id)
+      arm(run)
       apply(timer.handler, undefined, timer.values)
     },
     drop(run) {
-      delete asked[run.id]
-      for (const id in timers) if (timers[id]!.run === run) remove(id)
+      const timers = byRun[run.id]
+      if (timers === undefined) return
+      for (const id in timers.waiting) remove(run, id)
+      delete byRun[run.id]
     },
   }
+}
+
+/** The timer that is due first, and of several the one that was set first. */
+function earliestOf({ waiting }: RunTimers): Timer | undefined {
+  let earliest: Timer | undefined
+  for (const id in waiting) if (earliest === undefined || waiting[id]!.dueAt < earliest.dueAt) earliest = waiting[id]
+  return earliest
+}
+
+/** A timer that is due later than its delay allows is due too: the system's clock has been set back since. */
+function isDue({ dueAt, milliseconds }: Timer): boolean {
+  const left = dueAt - now()
+  return left <= toleranceMilliseconds || left > milliseconds
+}
+
+/** At most its delay, if the system's clock has been set back; 0 for a timer that is due. */
+function millisecondsUntil({ dueAt, milliseconds }: Timer): number {
+  const left = dueAt - now()
+  return left <= 0 ? 0 : left <= milliseconds ? left : milliseconds
 }
 
 function toDelay(delay: unknown): number {
