@@ -3,7 +3,7 @@ import { chatConfiguration, isWebhookUrl } from '../models/chat-configuration.ts
 import { builtInIntegration, builtInOf, inboxIntegration, webchatIntegration } from '../models/chat-integration.ts'
 import type { InstallationRow } from '../models/tables.ts'
 import { webchatConfiguration } from '../models/webchat-configuration.ts'
-import { compile, describeErrors } from '../schema.ts'
+import { compile, describeErrors, type Validator } from '../schema.ts'
 
 /** The planned change of the installation of a built-in integration. */
 export type BuiltInChange =
@@ -46,7 +46,7 @@ export function planChat(present: InstallationRow, name: string, settings: Setti
   const { configuration } = settings
   if (configuration === undefined) return { kind: 'configure chat', present, configuration }
   if (!isChatConfiguration(configuration)) {
-    throw refused(`${name}.configuration`, describeErrors(isChatConfiguration))
+    throw misconfigured(name, isChatConfiguration)
   }
   if (configuration.webhookUrl !== undefined && !isWebhookUrl(configuration.webhookUrl)) {
     throw refused(`${name}.configuration.webhookUrl`, 'must be an http or https URL without user and password')
@@ -78,9 +78,13 @@ export function planBuiltIn(
     throw refused(name, `is the alias of the ${noun}: remove that first, or choose another alias`)
   }
   if (configuration !== undefined && !isConfiguration(configuration)) {
-    throw refused(`${name}.configuration`, describeErrors(isConfiguration))
+    throw misconfigured(name, isConfiguration)
   }
   return { kind: 'install built-in', present, alias, enabled, configuration }
+}
+
+function misconfigured(name: string, validate: Validator<unknown>): ApiError {
+  return new ApiError('InvalidPayload', describeErrors(validate, `integrations.${name}.configuration`))
 }
 
 /** The error for an entry of the settings. */

@@ -63,6 +63,10 @@ describe('installing the web chat', () => {
     for (const configuration of [{ allowedOrigins: ['example.com'] }, { allowedOrigin: [] }]) {
       expect(await update({ webchat: { integrationId, configuration } })).toMatchObject(invalid)
     }
+    const withPath = { allowedOrigins: ['https://www.example.com/shop'] }
+    expect((await update({ webchat: { integrationId, configuration: withPath } })).body.message).toMatch(
+      /^integrations\.webchat\.configuration\.allowedOrigins\.0 must .*: Scheme, host and port without a path/,
+    )
     const { body } = await update({ webchat: { integrationId, configuration: { encryptionKey: 'k' } } })
     const installed = body.bot.integrations.webchat
     expect(installed).toMatchObject({
