@@ -284,6 +284,24 @@ test('a chat that loses its connection says so, and has what was said meanwhile 
   await another.close()
 })
 
+test('a page that is opened while the server cannot be reached shows its content when the server is back', async () => {
+  await using link = await openLink(() => Number(new URL(platform.url).port))
+  const another = await browser.newContext()
+  const view = await another.newPage()
+  await view.goto(`http://127.0.0.1:${link.port}/console/queue`)
+  await view.getByLabel('Personal token').fill(platform.token)
+  await view.getByRole('button', { name: 'Sign in' }).click()
+  await view.getByRole('heading', { level: 1, name: 'Queue' }).waitFor()
+  link.cut()
+  await view.getByRole('link', { name: 'Tokens' }).click()
+  const tokens = view.locator('#content')
+  await tokens.getByRole('alert').getByText('This page keeps retrying').waitFor()
+  link.mend()
+  await tokens.getByRole('list', { name: 'Tokens' }).waitFor()
+  expect(await tokens.getByRole('alert').count()).toBe(0)
+  await another.close()
+})
+
 test('the keyboard reaches search and rows, and closes what is open', async () => {
   await tab('Events').click()
   const rows = page.getByRole('list', { name: 'Timeline' }).getByRole('link')

@@ -153,10 +153,11 @@ async function send(url: string, init: RequestInit): Promise<Response> {
     return await fetch(url, init)
   } catch (error) {
     if (init.signal?.aborted) throw error
-    throw new Failure(0, {
-      type: 'Unreachable',
-      message: 'The server cannot be reached. This page keeps retrying; check that the api runs.',
-    })
+    const isReading = (init.method ?? 'GET') === 'GET'
+    const next = isReading
+      ? 'This page keeps retrying; check that the api runs.'
+      : 'Check that the api runs, and try again.'
+    throw new Failure(0, { type: 'Unreachable', message: `The server cannot be reached. ${next}` })
   }
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { AnswerOf, OperationName } from '../../../shared/openapi/answer-of.ts'
-import { ask, type Query } from '../api/ask.ts'
+import { ask, Failure, type Query } from '../api/ask.ts'
 import { session } from './session.ts'
 
 export interface Resource<Data> {
@@ -9,6 +9,9 @@ export interface Resource<Data> {
   error: unknown
   reload(): void
 }
+
+/** Time between requests while the server cannot be reached. */
+const retryMilliseconds = 3000
 
 /** Cache of the last answers, so that a page shows its data at once when it is opened again. */
 const answers = new Map<string, unknown>()
@@ -19,10 +22,10 @@ export function forget(): void {
 }
 
 /**
- * Loads data and refreshes it while the page is visible.
+ * Loads data and refreshes it while the page is visible. A request that does not reach the server is repeated.
  *
  * @param key identifies the data; another key loads anew, undefined loads nothing
- * @param every milliseconds between an answer and the next request; without it there is one request
+ * @param every milliseconds between an answer and the next request; without it there is one answer
  * @param whileHidden whether it also refreshes while the page is hidden
  */
 export function useResource<Data>(
@@ -40,9 +43,9 @@ export function useResource<Data>(
     if (fullKey === undefined) return
     const abort = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
-    const again = () => {
-      if (every === undefined || abort.signal.aborted) return
-      timer = setTimeout(() => (document.hidden && !whileHidden ? again() : void look()), every)
+    const again = (after = every) => {
+      if (after === undefined || abort.signal.aborted) return
+      timer = setTimeout(() => (document.hidden && !whileHidden ? again(after) : void look()), after)
     }
     const look = async () => {
       try {
@@ -53,6 +56,7 @@ export function useResource<Data>(
       } catch (error) {
         if (abort.signal.aborted) return
         setState({ key: fullKey, error })
+        if (error instanceof Failure && error.status === 0) return again(retryMilliseconds)
       }
       again()
     }
