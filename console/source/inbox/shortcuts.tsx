@@ -1,7 +1,10 @@
 import type { JSX } from 'preact'
 import { Dialog } from '../parts/dialog.tsx'
 
-/** The keys of the inbox, which a row of the list or the open conversation takes while it has the focus. */
+/**
+ * The keys of the inbox: a row of the list takes them while it has the focus, the open conversation also while nothing has
+ * it.
+ */
 const actions: Record<string, string> = {
   t: 'Take over',
   r: 'Write a reply',
