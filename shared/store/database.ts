@@ -1,9 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import knex, { type Knex } from 'knex'
 import type { ClientBase } from 'pg'
 import type { Config } from '../config/config.ts'
 import { deadlockDetected, postgresCode } from '../errors.ts'
 import { destroySocket, isAbandoned, statementMilliseconds, type Connections } from './connections.ts'
-import { executePrepared, type Binding, type PreparedStatement } from './prepared-statement.ts'
+import { executePrepared, type Binding, type Driver, type PreparedStatement } from './prepared-statement.ts'
 import { traceBuilt, tracedStatement } from './traced-statements.ts'
 
 /** The pool, or a transaction on it. */
@@ -97,6 +98,8 @@ export function query<Row>(db: Database, sql: string, bindings: Record<string, B
 
 /** Upper bound of attempts for a statement that PostgreSQL aborts because of a deadlock. */
 const maxAttempts = 3
+/** PostgreSQL has ended one side of a deadlock: the other takes its locks in this time, before the first asks for them again. */
+const repeatMilliseconds = 50
 
 /** Outside of a transaction a failed statement leaves no changes, so a deadlocked one is simply repeated. */
 async function executeAgain<Row>(db: Database, sql: string, bindings: Record<string, Binding>): Promise<Row[]> {
@@ -105,6 +108,7 @@ async function executeAgain<Row>(db: Database, sql: string, bindings: Record<str
       return await execute<Row>(db, sql, bindings)
     } catch (error) {
       if (db.isTransaction || attempt === maxAttempts || postgresCode(error) !== deadlockDetected) throw error
+      await pause(repeatMilliseconds)
     }
   }
 }
@@ -115,7 +119,7 @@ async function execute<Row>(db: Database, sql: string, bindings: Record<string, 
   const client = db.client as ConnectionSource
   const connection = await client.acquireConnection()
   try {
-    return await executePrepared<Row>(connection, statement, values)
+    return await executePrepared<Row>(client.driver, connection, statement, values)
   } catch (error) {
     // In place of the stack of the socket's event: the one that leads to the caller.
     if (error instanceof Error) Error.captureStackTrace(error)
@@ -128,6 +132,8 @@ async function execute<Row>(db: Database, sql: string, bindings: Record<string, 
 
 /** The part of knex's client that lends connections: the pool's, or a transaction's. */
 interface ConnectionSource {
+  /** The package `pg`. */
+  driver: Driver
   acquireConnection(): Promise<ClientBase>
   releaseConnection(connection: ClientBase): void
 }

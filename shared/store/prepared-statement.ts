@@ -1,4 +1,4 @@
-import pg, { types, type ClientBase, type Submittable } from 'pg'
+import type { ClientBase, Submittable } from 'pg'
 
 /** A value that `pg` can send as text or null. */
 export type Binding = string | number | boolean | Date | Buffer | string[] | number[] | Buffer[] | null
@@ -25,13 +25,16 @@ interface Wire {
   /** The texts of the statements that the server has parsed, by name. */
   parsedStatements: Record<string, string>
   parse(statement: PreparedStatement): void
-  bind(how: { statement: string; values: Binding[]; valueMapper(value: Binding): unknown }): void
+  bind(how: { statement: string; values: unknown[] }): void
   describe(what: { type: 'P' }): void
   execute(): void
   sync(): void
 }
 
-const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: Binding): unknown } }).utils
+/** The part of the package `pg` that makes text of values. The command line alone goes without the package, so it is given. */
+export interface Driver {
+  utils: { prepareValue(value: Binding): unknown }
+}
 
 /** By connection, since a connection to another server, or after a migration, may return other columns. */
 const knownColumns = new WeakMap<Wire, Map<string, Columns>>()
@@ -42,13 +45,16 @@ const knownColumns = new WeakMap<Wire, Map<string, Columns>>()
  * connection. The server rejects an execution whose columns would differ from those of the parsed statement.
  */
 export function executePrepared<Row>(
+  driver: Driver,
   connection: ClientBase,
   statement: PreparedStatement,
   values: Binding[],
 ): Promise<Row[]> {
   return new Promise((resolve, reject) => {
     const ended = (error: Error | null, rows?: unknown[]) => (error ? reject(error) : resolve(rows as Row[]))
-    connection.query(new Execution(statement, values, ended))
+    // Before the connection knows of the execution: it would wait for the end of one that throws while it is sent.
+    const texts = values.map((value) => driver.utils.prepareValue(value))
+    connection.query(new Execution(connection, statement, texts, ended))
   })
 }
 
@@ -56,18 +62,25 @@ export function executePrepared<Row>(
 class Execution implements Submittable {
   readonly name: string
   readonly text: string
+  readonly values: unknown[]
   /** The client replaces it to stop the timer of the statement. */
   callback: (error: Error | null, rows?: unknown[]) => void
-  readonly #values: Binding[]
+  readonly #connection: ClientBase
   readonly #rows: unknown[] = []
   #wire: Wire | undefined
   #columns: Columns | undefined
   #failure: Error | undefined
 
-  constructor({ name, text }: PreparedStatement, values: Binding[], callback: Execution['callback']) {
-    this.name = name
-    this.text = text
-    this.#values = values
+  constructor(
+    connection: ClientBase,
+    statement: PreparedStatement,
+    values: unknown[],
+    callback: Execution['callback'],
+  ) {
+    this.name = statement.name
+    this.text = statement.text
+    this.values = values
+    this.#connection = connection
     this.callback = callback
   }
 
@@ -79,7 +92,7 @@ class Execution implements Submittable {
     wire.stream.cork()
     try {
       if (wire.parsedStatements[name] === undefined) wire.parse({ name, text })
-      wire.bind({ statement: name, values: this.#values, valueMapper: prepareValue })
+      wire.bind({ statement: name, values: this.values })
       if (this.#columns === undefined) wire.describe({ type: 'P' })
       wire.execute()
       wire.sync()
@@ -90,7 +103,9 @@ class Execution implements Submittable {
 
   handleRowDescription({ fields }: { fields: { name: string; dataTypeID: number }[] }): void {
     const names = fields.map(({ name }) => name)
-    const parsers = fields.map(({ dataTypeID }) => types.getTypeParser(dataTypeID, 'text') as (text: string) => unknown)
+    const parsers = fields.map(
+      ({ dataTypeID }) => this.#connection.getTypeParser(dataTypeID, 'text') as (text: string) => unknown,
+    )
     this.#columns = { names, parsers, empty: Object.fromEntries(names.map((name) => [name, null])) }
     const wire = this.#wire!
     const known = knownColumns.get(wire) ?? new Map<string, Columns>()
