@@ -82,6 +82,17 @@ test('conversations are found by texts, users and tags, and opened and left by k
   await expect.poll(() => rows().count(), patience).toBe(1)
 })
 
+test('a filter that is being typed stays while the list is refreshed', async () => {
+  await open()
+  await expect.poll(() => rows().count(), patience).toBe(2)
+  const field = page.getByLabel('User: name or id')
+  await field.fill('be')
+  // The page has drawn the first of two answers when the second one comes.
+  for (let refresh = 0; refresh < 2; refresh++)
+    await page.waitForResponse((response) => response.url().includes('/conversations?'))
+  expect(await field.inputValue()).toBe('be')
+})
+
 test('a transcript has both sides, follows new messages, and leads to the events; the audit log has one reading', async () => {
   await page.goto(`${platform.url}/console`)
   const begun = new Date()

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import type { Query } from '../api/ask.ts'
 import type { Bot } from '../api/types.ts'
 import { Select } from '../parts/choice.tsx'
@@ -82,13 +83,17 @@ interface PartProps {
 
 /** A field that searches when it is left, or with Enter. */
 function Part({ label, value, onChange }: PartProps): JSX.Element {
+  // A text that is being typed stays when the page is drawn again.
+  const [text, setText] = useState(value)
+  useEffect(() => setText(value), [value])
   return (
     <input
       type="text"
       aria-label={label}
       placeholder={label}
       maxLength={200}
-      value={value}
+      value={text}
+      onInput={({ currentTarget }) => setText(currentTarget.value)}
       onChange={({ currentTarget }) => onChange(currentTarget.value.trim())}
     />
   )
