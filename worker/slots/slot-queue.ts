@@ -1,10 +1,7 @@
 import { RequeueError } from '#shared/queue/queue.ts'
 import type { FairSlots } from './fair-slots.ts'
 
-/**
- * A full worker to which the queue has given no job for this time requeues its longest-waiting one, so this is the
- * longest wait of a new bot's job.
- */
+/** Interval at which a full worker requeues its longest-waiting job, and so the longest wait of a new bot's job. */
 const requeueMilliseconds = 10
 /** A job that waits longer is requeued: another worker may have a slot. */
 const maxMilliseconds = 5000
@@ -20,9 +17,9 @@ interface Waiting {
  * Holds the jobs that a worker has taken and that are beyond their bot's share: each continues as soon as its bot may
  * take a slot again, without a round trip to the queue.
  *
- * The queue gives a worker as many jobs as it has slots, waiting ones included. So a full worker whose jobs do not end
- * requeues its longest-waiting one at an interval, to receive one of another bot: jobs of bots with few events are at
- * the front of the queue. While jobs end, the queue gives a new one for each, and nothing has to be requeued.
+ * The queue gives a worker as many jobs as it has slots, waiting ones included. So a full worker requeues its
+ * longest-waiting job at an interval, to receive one of another bot: jobs of bots with few events are at the front of
+ * the queue.
  */
 export class SlotQueue {
   readonly #slots: FairSlots
@@ -30,7 +27,6 @@ export class SlotQueue {
   readonly #requeued: (botId: string) => void
   readonly #waiting = new Set<Waiting>()
   #timer: NodeJS.Timeout | undefined
-  #lastEntered = 0
   #isClosed = false
 
   /**
@@ -50,14 +46,13 @@ export class SlotQueue {
    * @throws RequeueError when the job is to be requeued
    */
   async enter(botId: string): Promise<Disposable> {
-    this.#lastEntered = performance.now()
     const slot = this.#isClosed ? undefined : this.#slots.take(botId)
     if (slot) return slot
     if (this.#isClosed) throw new RequeueError()
     return new Promise((resolve, reject) => {
       const leave = () => reject(new RequeueError())
       this.#waiting.add({ botId, since: performance.now(), enter: resolve, leave })
-      this.#timer ??= setTimeout(() => this.#admitOrRequeue(), requeueMilliseconds)
+      this.#timer ??= setInterval(() => this.#admitOrRequeue(), requeueMilliseconds)
     })
   }
 
@@ -65,7 +60,7 @@ export class SlotQueue {
   close(): void {
     this.#isClosed = true
     for (const waiting of this.#waiting) this.#requeue(waiting)
-    clearTimeout(this.#timer)
+    clearInterval(this.#timer)
   }
 
   /** Gives slots to waiting jobs whose bot may take one, those of bots with the fewest slots first. */
@@ -98,16 +93,15 @@ export class SlotQueue {
   }
 
   #admitOrRequeue(): void {
-    this.#timer = undefined
     this.#admit()
     const [first] = this.#waiting
-    if (first === undefined) return
-    const now = performance.now()
+    if (first === undefined) {
+      clearInterval(this.#timer)
+      this.#timer = undefined
+      return
+    }
     const isFull = this.#waiting.size + this.#slots.inUse >= this.#maxJobs
-    const untilDue = this.#lastEntered + requeueMilliseconds - now
-    if ((isFull && untilDue <= 0) || now - first.since > maxMilliseconds) this.#requeue(first)
-    const pause = untilDue > 0 ? untilDue : requeueMilliseconds
-    this.#timer = setTimeout(() => this.#admitOrRequeue(), pause)
+    if (isFull || performance.now() - first.since > maxMilliseconds) this.#requeue(first)
   }
 
   #requeue(waiting: Waiting): void {

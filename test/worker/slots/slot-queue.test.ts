@@ -45,23 +45,6 @@ test('while slots are free no job is requeued; without free slots, one is requeu
   expect(quiet.slots).toHaveLength(1)
 })
 
-test('while jobs end and the queue gives others, a full worker requeues none', async () => {
-  const room = new SlotQueue(new FairSlots(10), 10)
-  const slow = arrive(room, 'slow', 6)
-  for (let index = 0; index < 4; index++) arrive(room, `other ${index}`, 1)
-  await vi.advanceTimersByTimeAsync(0)
-  expect(slow.slots).toHaveLength(5)
-  for (let newcomer = 0; newcomer < 50; newcomer++) {
-    const quiet = arrive(room, `newcomer ${newcomer}`, 1)
-    await vi.advanceTimersByTimeAsync(8)
-    expect(quiet.slots).toHaveLength(1)
-    quiet.slots[0]![Symbol.dispose]()
-  }
-  expect(slow.requeued).toBe(0)
-  await vi.advanceTimersByTimeAsync(10)
-  expect(slow.requeued).toBe(1)
-})
-
 test('a job for which there is no slot for long goes back to the queue, for another worker to take', async () => {
   const room = new SlotQueue(new FairSlots(4), 4)
   const jobs = arrive(room, 'hanging', 3)
