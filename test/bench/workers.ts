@@ -10,7 +10,7 @@ import { round, table } from './report.ts'
 import type { Servers } from './servers.ts'
 import { median, percentile } from './statistics.ts'
 
-/** How long the hooks wait, in milliseconds. The messages that wait for the shorter time need more processors. */
+/** How long the hooks wait, in milliseconds. The shorter they wait, the more messages the slots and the processors take. */
 const waits = [200, 500] as const
 /** Slots of each worker. */
 const slots = 20
@@ -30,7 +30,10 @@ interface Round {
   quiet: number[]
   /** Processors of the machine in use, by everything that runs on it. */
   processors: number
-  /** The platform's processor time for a message in milliseconds, with PostgreSQL and Redis; undefined on other systems than Linux. */
+  /**
+   * The platform's processor time for a message in milliseconds, with PostgreSQL and Redis; undefined on other systems than
+   * Linux.
+   */
   perMessage: number | undefined
 }
 

@@ -36,6 +36,7 @@ export interface FairnessLoad extends QuietLoad {
   talkAndFlood(seconds: number, messages: number): Promise<number[]>
 }
 
+/** Starts the chat users of quiet bots and opens their streams. */
 export async function startQuietUsers(quiet: Users[], parts: AsyncDisposableStack): Promise<QuietLoad> {
   const script = new URL('./quiet-users.ts', import.meta.url)
   const { ask } = startAskedProcess<QuietQuestion, QuietAnswer>('the chat users', script, parts)

@@ -15,7 +15,7 @@ const { createTimers } = await import('../../../sandbox/isolate/timers.ts')
 
 let run: KernelRun
 let timers: Timers
-/** What the kernel has told the host. */
+/** The kernel's messages to the host, with the time of each timer. */
 let posted: string[]
 let fired: string[]
 
