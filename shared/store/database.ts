@@ -96,16 +96,30 @@ export function query<Row>(db: Database, sql: string, bindings: Record<string, B
   return tracedStatement(sql, () => executeAgain<Row>(db, sql, bindings))
 }
 
-/** Upper bound of attempts for a statement that PostgreSQL aborts because of a deadlock. */
+/** Upper bound of attempts for a statement or a transaction that PostgreSQL aborts because of a deadlock. */
 const maxAttempts = 3
 /** PostgreSQL has ended one side of a deadlock: the other takes its locks in this time, before the first asks for them again. */
 const repeatMilliseconds = 50
 
 /** Outside of a transaction a failed statement leaves no changes, so a deadlocked one is simply repeated. */
-async function executeAgain<Row>(db: Database, sql: string, bindings: Record<string, Binding>): Promise<Row[]> {
+function executeAgain<Row>(db: Database, sql: string, bindings: Record<string, Binding>): Promise<Row[]> {
+  return repeatDeadlocked(db, () => execute<Row>(db, sql, bindings))
+}
+
+/**
+ * Performs work in a transaction, and all of it again when PostgreSQL aborts it because of a deadlock. Within a transaction
+ * it is a savepoint, and is not repeated: a deadlock may concern rows that the outer transaction has locked.
+ *
+ * @param work changes nothing but the database: effects elsewhere, such as signals, follow the commit
+ */
+export function transact<Result>(db: Database, work: (transaction: Database) => Promise<Result>): Promise<Result> {
+  return repeatDeadlocked(db, () => db.transaction(work))
+}
+
+async function repeatDeadlocked<Result>(db: Database, act: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await execute<Row>(db, sql, bindings)
+      return await act()
     } catch (error) {
       if (db.isTransaction || attempt === maxAttempts || postgresCode(error) !== deadlockDetected) throw error
       await pause(repeatMilliseconds)

@@ -17,6 +17,7 @@ import { assertHooksRemain } from './assert-code-remains.ts'
 import { completeBot } from './complete-bot.ts'
 import { botFields, describeBot, noSuchBot } from './describe-bot.ts'
 import { toUpload } from './to-upload.ts'
+import { transact } from '../../store/database.ts'
 import { finishInstallations } from '../../integrations/install.ts'
 import { assertPlugins, withPluginEvents } from '../../integrations/plugins.ts'
 
@@ -79,7 +80,7 @@ export const updateBot = operation({
     const loaded = await mergeSecrets(config.secret, present, secrets)
     const inspected =
       upload && (await inspectCode(context, workspaceId, { ...upload, limits: ownLimits, secrets: loaded }))
-    const { postCommitWork, removed } = await db.transaction(async (transaction) => {
+    const { postCommitWork, removed } = await transact(db, async (transaction) => {
       const row = await lockBot(transaction, workspaceId, id)
       if (!row) throw noSuchBot(id)
       const former: BotDefinition = row.definition

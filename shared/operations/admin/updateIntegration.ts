@@ -13,6 +13,7 @@ import {
   lockIntegration,
   updateIntegrationFields,
 } from '../../store/integrations.ts'
+import { transact } from '../../store/database.ts'
 import { assertFunctionsRemain } from './assert-code-remains.ts'
 import { assertUrl, codeUrl } from './assert-url.ts'
 import {
@@ -57,7 +58,7 @@ export const updateIntegration = operation({
     const loaded = await mergeSecrets(config.secret, present, secrets)
     const upload = code === undefined ? undefined : { code, sourceMap, secrets: loaded }
     const inspected = upload && (await inspectCode(context, caller.workspaceId, upload))
-    const follow = await db.transaction(async (transaction) => {
+    const follow = await transact(db, async (transaction) => {
       const row = await lockIntegration(transaction, caller.workspaceId, id)
       if (!row) throw noSuchIntegration(id)
       await assertVisibility(transaction, caller.workspaceId, { id, name: row.name, visibility: given.visibility })

@@ -1,9 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { knex, type Knex } from 'knex'
+import { newId, newWebhookId } from '#shared/ids.ts'
 import { ApiError } from '#shared/errors.ts'
-import { query, type Database } from '#shared/store/database.ts'
+import { query, transact, type Database } from '#shared/store/database.ts'
+import { insertInstallation } from '#shared/store/installations.ts'
 import { createChatUser } from '../../support/chat-client.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
+import { installWebchat } from '../../support/webchat.ts'
 
 let platform: Platform
 /** Connections whose statements look for a deadlock, and are then taken back, after three seconds. */
@@ -57,7 +61,7 @@ test('a statement that is taken back because of a deadlock is repeated, and what
   expect(rows.map(({ sequence }) => sequence)).toEqual([2, 2])
 })
 
-test('a transaction is not repeated: its caller is asked to try again', async () => {
+test('a transaction that deadlocks is not repeated by its statements: the caller is asked to try again', async () => {
   const [one, other] = await Promise.all([beginPatient(), db.transaction()])
   await one('conversations').where({ id: first }).increment('sequence')
   const inTransaction = query(other, lockBoth, { one: second, other: first }).catch((error: unknown) => error)
@@ -80,4 +84,83 @@ test('a bot is deleted although the end of one of its events locks rows in the o
   await end.commit()
   expect(await deletion).toMatchObject({ status: 200 })
   expect(await db('events').where({ bot_id: bot.id })).toEqual([])
+})
+
+test('a transaction whose work may be repeated is repeated as a whole', async () => {
+  const one = await beginPatient()
+  const before = await db('conversations').whereIn('id', [first, second]).orderBy('id').pluck('sequence')
+  await one('conversations').where({ id: first }).increment('sequence')
+  const repeated = transact(db, async (transaction) => {
+    await transaction('conversations').where({ id: second }).increment('sequence')
+    await transaction('conversations').where({ id: first }).increment('sequence')
+  })
+  await expect.poll(waiting, patience).toBe(1)
+  await one('conversations').where({ id: second }).increment('sequence')
+  await one.commit()
+  await repeated
+  const after = await db('conversations').whereIn('id', [first, second]).orderBy('id').pluck('sequence')
+  expect(after).toEqual(before.map((sequence) => sequence + 2))
+})
+
+test('an installation with nothing to unregister is removed although a message of its users is stored meanwhile', async () => {
+  const bot = await platform.createBot()
+  await installWebchat(platform, bot.id, { encryptionKey: 'k' })
+  const [installation] = await db('installations').where({ bot_id: bot.id, integration: 'webchat' })
+  const installationId = installation!.id
+  const conversation = { id: `conv_${bot.id}`, bot_id: bot.id, installation_id: installationId, channel: 'webchat' }
+  await db('conversations').insert(conversation)
+  // A message locks its conversation, and then, for its event, the installation.
+  const message = await beginPatient()
+  await message('conversations').where({ id: conversation.id }).increment('sequence')
+  const removal = platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { integrations: { webchat: null } })
+  await expect.poll(waiting, patience).toBe(1)
+  await message('events').insert({
+    id: `evt_${bot.id}`,
+    bot_id: bot.id,
+    mailbox: conversation.id,
+    conversation_id: conversation.id,
+    installation_id: installationId,
+    type: 'message_created',
+    payload: {},
+  })
+  await message.commit()
+  expect(await removal).toMatchObject({ status: 200 })
+  expect(await db('installations').where({ id: installationId })).toEqual([])
+  expect(await db('events').where({ bot_id: bot.id, installation_id: installationId })).toEqual([])
+})
+
+test('an integration is updated although a change of its installations locks rows in the opposite order', async () => {
+  const bot = await platform.createBot()
+  const name = `tool-${randomUUID()}`
+  const created = await platform.ask('POST', '/v1/admin/integrations', {
+    name,
+    version: '1.0.0',
+    dev: true,
+    url: 'https://one.example',
+  })
+  const integrationId: string = created.body.integration.id
+  const integrations = { tool: { integrationId, enabled: false } }
+  await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { integrations })
+  const installed = db('installations').where({ bot_id: bot.id, integration_id: integrationId })
+  await installed.clone().update({ enabled: true, status: 'registered' })
+  // An update of the bot changes one installation, and then adds another.
+  const change = await beginPatient()
+  await change('installations')
+    .where({ bot_id: bot.id, alias: 'tool' })
+    .update({ updated_at: change.fn.now(3) })
+  const update = platform.ask('PUT', `/v1/admin/integrations/${integrationId}`, { url: 'https://other.example' })
+  await expect.poll(waiting, patience).toBe(1)
+  await insertInstallation(change, {
+    id: newId('int'),
+    botId: bot.id,
+    integration: name,
+    integrationId,
+    alias: 'other',
+    webhookId: newWebhookId(),
+  })
+  await change.commit()
+  expect(await update).toMatchObject({ status: 200 })
+  const registrations = await db('events').where({ bot_id: bot.id, type: 'register' }).pluck('mailbox')
+  expect(registrations.toSorted()).toEqual((await installed.clone().pluck('id')).toSorted())
+  expect(registrations).toHaveLength(2)
 })
