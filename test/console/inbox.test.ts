@@ -74,7 +74,7 @@ async function handAllBack(): Promise<void> {
     await platform.ask('POST', `/v1/admin/bots/${bot.id}/handovers/${handover.id}/resolve`, {})
   }
   await page.evaluate(
-    'localStorage.removeItem("isobot.inbox.sound"); localStorage.removeItem("isobot.inbox.notifications")',
+    'for (const name of ["inbox.sound", "inbox.notifications", "single-keys-off"]) localStorage.removeItem(`isobot.${name}`)',
   )
   await page.goto(`${platform.url}/console`)
   await page.getByText('No conversation waits for a person.').waitFor()
@@ -169,6 +169,32 @@ test('the shortcuts are there also while nothing has the focus, and letters act 
   await page.keyboard.press('t')
   await fieldWithFocus('Reply')
   expect(await take.count()).toBe(0)
+  await handAllBack()
+})
+
+test('single characters are no shortcuts once a member has turned them off, also after a reload', async () => {
+  await page.getByRole('button', { name: 'Keyboard shortcuts' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+  await dialog.getByRole('checkbox', { name: 'Use shortcuts of a single character' }).uncheck()
+  await page.keyboard.press('Escape')
+  await handOver('Kim', 'A question')
+  await page.reload()
+  await rows('Waiting').click()
+  const take = page.getByRole('button', { name: 'Take over' })
+  await take.waitFor()
+  await page.evaluate('document.activeElement.blur()')
+  for (const key of ['/', '?', 'i', 't']) await page.keyboard.press(key)
+  expect(await focused()).toBe('')
+  expect(await dialog.count()).toBe(0)
+  expect(await page.getByRole('complementary', { name: 'About the conversation' }).count()).toBe(0)
+
+  await page.getByRole('button', { name: 'Keyboard shortcuts' }).click()
+  await dialog.getByRole('checkbox', { name: 'Use shortcuts of a single character' }).check()
+  await page.keyboard.press('Escape')
+  await page.evaluate('document.activeElement.blur()')
+  expect(await take.count()).toBe(1)
+  await page.keyboard.press('t')
+  await fieldWithFocus('Reply')
   await handAllBack()
 })
 

@@ -11,6 +11,7 @@ import { ColleaguesDialog, PresenceSwitch } from './presence.tsx'
 import { QueueList } from './queue-list.tsx'
 import { queues, useQueue, type Page } from './queues.ts'
 import { ShortcutsDialog, shortcutOf } from './shortcuts.tsx'
+import { hasSingleKeysOff } from '../state/single-keys.ts'
 import { useTypingUsers } from './typing.ts'
 import { useNews } from './use-news.ts'
 
@@ -122,7 +123,7 @@ function Inbox({ segments: [botId, openId] }: { segments: string[] }): JSX.Eleme
           />
         ) : (
           <Empty icon="chat" title="No conversation is open">
-            <p>Choose one from the list. The key ? shows the shortcuts.</p>
+            <p>Choose one from the list.{!hasSingleKeysOff.value && ' The key ? shows the shortcuts.'}</p>
           </Empty>
         )}
       </div>

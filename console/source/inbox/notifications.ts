@@ -1,5 +1,5 @@
-import { effect, signal, type Signal } from '@preact/signals'
 import { navigate } from '../state/route.ts'
+import { storedFlag } from '../state/stored-flag.ts'
 
 /** Whether news of the inbox play a sound, and whether the browser shows them: both off until chosen, per browser. */
 export const hasSound = storedFlag('isobot.inbox.sound')
@@ -69,13 +69,4 @@ function isFirstTab(id: string): boolean {
   if (formerId === id && Date.now() - Number(at) < tabsMilliseconds) return false
   localStorage.setItem(soundedAs, `${id}|${Date.now()}`)
   return true
-}
-
-function storedFlag(name: string): Signal<boolean> {
-  const flag = signal(localStorage.getItem(name) === 'on')
-  effect(() => {
-    if (flag.value) localStorage.setItem(name, 'on')
-    else localStorage.removeItem(name)
-  })
-  return flag
 }

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { Dialog } from '../parts/dialog.tsx'
+import { hasSingleKeysOff } from '../state/single-keys.ts'
 
 /**
  * The keys of the inbox: a row of the list takes them while it has the focus, the open conversation also while nothing has
@@ -23,10 +24,11 @@ const moves: [keys: string[], effect: string][] = [
 
 /**
  * The shortcut that a key press is, or undefined: characters belong to fields and dialogs that have the focus, and keys
- * with a modifier to the browser.
+ * with a modifier to the browser. There is none while shortcuts of a single key are off.
  */
 export function shortcutOf(event: KeyboardEvent): string | undefined {
   const { key, target } = event
+  if (hasSingleKeysOff.value) return undefined
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return undefined
   if (!(target instanceof Element) || target.closest('input, textarea, select, dialog')) return undefined
   return key === '?' || Object.hasOwn(actions, key) ? key : undefined
@@ -50,6 +52,14 @@ export function ShortcutsDialog({ onClose }: { onClose: () => void }): JSX.Eleme
           ))}
         </dl>
         <p class="quiet">Letters act on the row that has the focus, or on the open conversation.</p>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={!hasSingleKeysOff.value}
+            onChange={({ currentTarget }) => (hasSingleKeysOff.value = !currentTarget.checked)}
+          />
+          Use shortcuts of a single character, in this browser
+        </label>
       </div>
     </Dialog>
   )

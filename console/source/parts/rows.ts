@@ -1,3 +1,5 @@
+import { hasSingleKeysOff } from '../state/single-keys.ts'
+
 /** In a list of links or buttons, the arrow keys, Home and End move the focus from row to row. */
 export function moveBetweenRows(event: KeyboardEvent): void {
   const list = event.currentTarget
@@ -13,7 +15,7 @@ export function moveBetweenRows(event: KeyboardEvent): void {
 
 /** Anywhere but in a field, `/` goes to the page's search field. */
 addEventListener('keydown', (event) => {
-  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
+  if (event.key !== '/' || hasSingleKeysOff.value || event.ctrlKey || event.metaKey || event.altKey) return
   if (
     event.target instanceof Element &&
     event.target.closest('input, textarea, select, [contenteditable], .monaco-editor')
