@@ -24,7 +24,7 @@ const moves: [keys: string[], effect: string][] = [
 
 /**
  * The shortcut that a key press is, or undefined: characters belong to fields and dialogs that have the focus, and keys
- * with a modifier to the browser. There is none while shortcuts of a single key are off.
+ * with a modifier to the browser. There is none while shortcuts of a single character are off.
  */
 export function shortcutOf(event: KeyboardEvent): string | undefined {
   const { key, target } = event
