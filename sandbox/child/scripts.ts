@@ -8,6 +8,7 @@ import type { ScriptName } from '../modules/table.ts'
 import type { BundleSource } from '../protocol/protocol.ts'
 import { CachedScript } from './cached-script.ts'
 import type { Ivm, Transferable } from './isolated-vm.ts'
+import { rehearseUse } from './rehearsed-use.ts'
 
 /** The type of the kernel's `Open`, with arguments from outside of the isolate. */
 export type OpenKernel = (...given: Transferable[]) => Dispatch
@@ -82,15 +83,21 @@ const rehearsedLimits: Pick<Limits, 'hostCalls' | 'hostCallsAtOnce' | 'hostCallC
   resultCharacters: 1000,
 }
 
-/** All scripts share one context, because each uses the definitions of the earlier ones. */
+/**
+ * All scripts share one context, because each uses the definitions of the earlier ones. Its promises settle before
+ * `runInContext` returns.
+ */
 function rehearseTogether(scripts: CachedScript[]): void {
-  const context = createContext({ console, setTimeout, clearTimeout, setInterval, clearInterval, queueMicrotask })
+  const globals = { console, setTimeout, clearTimeout, setInterval, clearInterval }
+  const context = createContext(globals, { microtaskMode: 'afterEvaluate' })
+  runInContext('globalThis.queueMicrotask = (callback) => void Promise.resolve().then(callback)', context)
   const modules = createModules()
   const platform: Platform = {
     environment: {},
     seed: '',
     token: () => '',
-    call: never,
+    // A promise of the context's own, which settles there.
+    call: runInContext(`async () => '{"status":200,"body":{}}'`, context) as Platform['call'],
     hold: () => () => {},
     openReply: () => ({ next: never, cancel() {} }),
     fetch: () => ({ answer: never(), cancel() {} }),
@@ -101,6 +108,7 @@ function rehearseTogether(scripts: CachedScript[]): void {
     modules.add(provided)
     for (const name in provided) modules.require(name)
   }
+  rehearseUse(context)
   for (const script of scripts) if (!script.isCached) script.keep()
 }
 

@@ -100,6 +100,20 @@ describe('an evicted bundle that is called again', () => {
   })
 })
 
+/** Returns the types of these globals. */
+const kindsOf = (...names: string[]) => bot(`exports.handler = () => [${names.map((name) => `typeof ${name}`).join()}]`)
+
+test('bundles load with those preludes that they need, each of which is rehearsed in this process first', async () => {
+  const bundles = [
+    kindsOf('Buffer'),
+    kindsOf('fetch'),
+    kindsOf('ReadableStream'),
+    { ...kindsOf('Buffer', 'fetch', 'ReadableStream', 'performance'), kind: 'sdk' as const },
+  ]
+  const kinds = results(await framesOf(bundles))
+  expect(kinds).toEqual([['function'], ['function'], ['function'], ['function', 'function', 'function', 'object']])
+})
+
 describe('the process keeps', () => {
   test('nothing for another bundle, even one with the same text, which may have another owner', async () => {
     const one = large('return 1')
