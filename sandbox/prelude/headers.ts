@@ -9,6 +9,8 @@ const wrongInValues = /[\0\r\n\u0100-\uffff]/
 export class Headers {
   /** By lower-case name, the form in which names are reported. */
   readonly #values = new Map<string, string[]>()
+  /** The entries in the order of iteration, until the next change. */
+  #entries: [string, string][] | undefined
 
   constructor(source?: HeadersSource) {
     for (const [name, value] of entriesOf(source)) this.append(name, value)
@@ -16,15 +18,21 @@ export class Headers {
 
   append(name: unknown, value: unknown): void {
     const key = toName(name)
-    this.#values.set(key, [...(this.#values.get(key) ?? []), toValue(value)])
+    this.#setValues(key, [...(this.#values.get(key) ?? []), toValue(value)])
   }
 
   set(name: unknown, value: unknown): void {
-    this.#values.set(toName(name), [toValue(value)])
+    this.#setValues(toName(name), [toValue(value)])
+  }
+
+  #setValues(key: string, values: string[]): void {
+    this.#values.set(key, values)
+    this.#entries = undefined
   }
 
   delete(name: unknown): void {
     this.#values.delete(toName(name))
+    this.#entries = undefined
   }
 
   has(name: unknown): boolean {
@@ -50,9 +58,11 @@ export class Headers {
   /** Sorted by name. Cookies cannot be joined, so each is an entry. Entries added during the iteration are included. */
   *#list(): Generator<[string, string]> {
     for (let index = 0; ; index += 1) {
-      const entry = this.#sorted()[index]
+      this.#entries ??= this.#sorted()
+      const entry = this.#entries[index]
       if (entry === undefined) return
-      yield entry
+      // A copy, because the receiver may change it.
+      yield [...entry]
     }
   }
 

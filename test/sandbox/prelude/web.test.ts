@@ -131,6 +131,10 @@ describe('the globals of native bundles behave as in Node', () => {
       `const headers = new Headers({ B: '2', a: ' 1 ' }); headers.append('b', '3'); headers.append('set-cookie', 'x'); headers.append('set-cookie', 'y'); return [...headers]`,
     ],
     [
+      'headers that change while they are read',
+      `const headers = new Headers({ a: '1', c: '3' }); const read = []; for (const entry of headers) { read.push([...entry]); entry[1] = 'x'; if (entry[0] === 'a') { headers.set('b', '2'); headers.append('d', '4') } if (entry[0] === 'b') headers.delete('c') } return [read, [...headers]]`,
+    ],
+    [
       'headers that are none',
       `return ['a b', 'a\\n', ''].map((name) => { try { new Headers([[name, '1']]) } catch (error) { return error.name } })`,
     ],
