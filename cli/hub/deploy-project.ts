@@ -46,12 +46,18 @@ export async function deployProject(
   const options = kind === 'bots' ? ['--create-new-bot'] : bp.setsVisibility ? ['--visibility', 'public'] : []
   if (kind === 'integrations') options.push('--allow-deprecated')
   if (kind !== 'interfaces') options.push('--noBuild')
-  for (const name of await secretsOf(folder)) {
+  const declared = await secretsOf(folder)
+  for (const { name } of declared) {
     const value = secrets[name] ?? otherSecrets
     if (value !== undefined) options.push('--secrets', `${name}=${value}`)
   }
   const { exitCode, output } = await bp.run(folder, 'deploy', ...options)
-  if (exitCode !== 0) return { ...built, problem: `bp deploy: ${problemIn(output)}` }
+  if (exitCode !== 0) {
+    const problem = problemIn(output)
+    const required = requiredSecrets(problem, declared, secrets)
+    const remedy = required.length > 0 ? `: give ${listed(required)} with --secret <name>=<value>` : ''
+    return { ...built, problem: `bp deploy: ${problem}${remedy}` }
+  }
   const [, name, version] = /Deploying \w+ (\S+) v(\d[\w.+-]*?)\.\.\./.exec(output) ?? []
   return name === undefined || version === undefined ? built : { ...built, uploaded: { name, version } }
 }
@@ -67,8 +73,33 @@ async function hasDependencies(folder: string): Promise<boolean> {
   return Object.keys((JSON.parse(text) as { bpDependencies?: object }).bpDependencies ?? {}).length > 0
 }
 
-/** The names of a project's secrets, which its build has written as getters. */
-async function secretsOf(folder: string): Promise<string[]> {
-  const text = await readFile(join(folder, '.botpress', 'secrets', 'index.ts'), 'utf8').catch(() => '')
-  return Array.from(text.matchAll(/public get (\w+)\(/g), ([, name]) => name!)
+interface DeclaredSecret {
+  name: string
+  isRequired: boolean
 }
+
+/** A project's secrets in the order of its definition. Its build has written them as getters. */
+async function secretsOf(folder: string): Promise<DeclaredSecret[]> {
+  const text = await readFile(join(folder, '.botpress', 'secrets', 'index.ts'), 'utf8').catch(() => '')
+  return Array.from(text.matchAll(/public get (\w+)\(\): (.*) \{/g), ([, name, type]) => ({
+    name: name!,
+    isRequired: type === 'string',
+  }))
+}
+
+/**
+ * The secrets that a refused deployment still requires. `bp` names the first one only, and asks in the order of the
+ * definition; it takes secrets that the platform already has as given.
+ */
+function requiredSecrets(
+  problem: string,
+  declared: DeclaredSecret[],
+  given: Readonly<Record<string, string>>,
+): string[] {
+  const [, first] = /^Secret "(\w+)" is required$/.exec(problem) ?? []
+  const names = declared.filter(({ isRequired }) => isRequired).map(({ name }) => name)
+  if (first === undefined || !names.includes(first)) return []
+  return names.slice(names.indexOf(first)).filter((name) => !Object.hasOwn(given, name))
+}
+
+const listed = (names: string[]) => new Intl.ListFormat('en', { type: 'conjunction' }).format(names)

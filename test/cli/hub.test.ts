@@ -105,6 +105,25 @@ describe('isobot hub import', () => {
     expect(again).toMatchObject([{ status: 'refused', problem: expect.stringContaining('bump the version') }])
   })
 
+  test('names all secrets that an integration still requires at once', { timeout: 120_000 }, async ({ skip }) => {
+    if (bp === undefined) return skip(remedy)
+    const project = await cli.createProject('hello-world', 'locked', (text) =>
+      text.replace('"hello-world"', '"acme/locked"'),
+    )
+    const file = join(project, 'integration.definition.ts')
+    const secrets = 'secrets: { FIRST: {}, GIVEN: {}, NOTE: { optional: true }, LAST: {} },\n  version:'
+    await writeFile(file, (await readFile(file, 'utf8')).replace('version:', secrets))
+
+    const [code, [item]] = await runImport(project, '--secret', 'GIVEN=a')
+    expect([code, item?.problem]).toEqual([
+      1,
+      'bp deploy: Secret "FIRST" is required: give FIRST and LAST with --secret <name>=<value>',
+    ])
+
+    const [, items] = await runImport(project, ...['FIRST=a', 'GIVEN=a', 'LAST=a'].flatMap((one) => ['--secret', one]))
+    expect(items).toMatchObject([{ name: 'acme/locked', status: 'published' }])
+  })
+
   test(
     'takes a package of a registry with its dependencies, and runs no script of either',
     { timeout: 240_000 },
