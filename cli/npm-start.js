@@ -5,8 +5,15 @@ import { resolveOwnModules } from '../shared/process/own-modules.js'
 enableCompileCache()
 resolveOwnModules()
 try {
-  const { start } = await import('./start.ts')
-  await start()
+  const given = process.argv.slice(2)
+  if (given.length > 0) {
+    const { runProgram } = await import('./program.ts')
+    await runProgram(['start', ...given])
+  } else {
+    // Without the command line's parser, which takes time to load.
+    const { start } = await import('./start.ts')
+    await start()
+  }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1

@@ -1,6 +1,6 @@
 import { authorise, type Caller } from './rpc/caller.ts'
 import type { Context } from './context.ts'
-import { ApiError } from './errors.ts'
+import { ApiError, isWriteRefusal } from './errors.ts'
 import { findReferenced, type FileReference } from './files/find-content.ts'
 import { dispatchOnce } from './rpc/idempotency.ts'
 import type { LineFormat } from './json/line-format.ts'
@@ -48,6 +48,8 @@ export interface Reply {
   /** In addition to the headers of every answer. */
   headers?: Record<string, string>
   body: unknown
+  /** The request failed because PostgreSQL refuses all writes for now; present only if so. */
+  isWriteRefused?: true
   /** The body is internal: it names the stream that the HTTP entry point opens. */
   opensStream?: boolean
   /** The answer instead of a body, in lines. */
@@ -73,7 +75,7 @@ export async function dispatch(context: Context, request: Request): Promise<Repl
     work?.then(({ stream }) => stream && leaveUnread(stream)).catch(() => {})
     const error = ApiError.from(cause)
     logFailure(context, error, { method: request.method, path: request.path })
-    return toReply(error, operation)
+    return { ...toReply(error, operation), ...(isWriteRefusal(cause) && { isWriteRefused: true }) }
   }
 }
 

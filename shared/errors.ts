@@ -99,7 +99,7 @@ export class ApiError extends Error {
     if (postgresCode(cause) === deadlockDetected) {
       return unavailable('A concurrent change conflicts with this one: try again', { cause, retryAfterSeconds: 1 })
     }
-    if (isConnectionLoss(cause)) {
+    if (isOutage(cause)) {
       return unavailable('A service that the platform depends on is unavailable: try again soon', {
         cause,
         retryAfterSeconds: 2,
@@ -126,9 +126,12 @@ export function unavailable(message: string, options: ErrorOptions & { retryAfte
   return new ApiError('Internal', message, { ...options, status: 503 })
 }
 
-/** Codes of Node and of PostgreSQL: shut down (57P), too many connections (53300), connection failure (08). */
-const connectionLost =
-  /^(E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|57P0[1-3]|53300|08...)$/
+/**
+ * Codes of Node, and of PostgreSQL: connection failure (08), read-only, as a replica or a server over its quota (25006),
+ * full disk (53100), out of memory (53200), too many connections (53300), shut down (57P), failed read or write (58030).
+ */
+const outageCodes =
+  /^(E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|08...|25006|53[123]00|57P0[1-3]|58030)$/
 
 /** Messages of errors without a code. The statement may precede them. */
 const connectionErrorMessages = [
@@ -144,14 +147,23 @@ const connectionErrorMessages = [
 ]
 
 /**
- * Whether an operation failed because PostgreSQL or Redis is unavailable, does not answer, or has no free connection.
+ * Whether an operation failed because PostgreSQL or Redis is unavailable, does not answer, has no free connection, or refuses
+ * all writes for a while.
  */
-export function isConnectionLoss(error: unknown): boolean {
+export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error instanceof ApiError) return error.status === 503
   if (['KnexTimeoutError', 'MaxRetriesPerRequestError'].includes(error.name)) return true
-  if (connectionLost.test(postgresCode(error) ?? '')) return true
+  if (outageCodes.test(postgresCode(error) ?? '')) return true
   return connectionErrorMessages.some((words) => error.message.endsWith(words))
+}
+
+/** PostgreSQL's codes for a server that is read-only, as a replica or over its quota, and for a full disk. */
+const writeRefusals = new Set(['25006', '53100'])
+
+/** Whether PostgreSQL refuses all writes for now, whatever they write. */
+export function isWriteRefusal(error: unknown): boolean {
+  return writeRefusals.has(postgresCode(error) ?? '')
 }
 
 /** PostgreSQL's codes for text that is valid JSON but cannot be stored as text: 22021, 22P02 and 22P05. */

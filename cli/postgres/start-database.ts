@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from './embedded-postgres.ts'
 
@@ -12,12 +12,20 @@ export async function startDatabase(
   signal: AbortSignal,
 ): Promise<string> {
   if (process.env.DATABASE_URL) return process.env.DATABASE_URL
-  const log = createWriteStream(join(directory, 'postgres.log'), { flags: 'a' })
   const server = await startEmbeddedPostgres({
     directory: join(directory, 'postgres'),
-    log: (line) => log.write(`${line}\n`),
+    log: (line) => appendTo(join(directory, 'postgres.log'), `${line}\n`),
     signal,
   })
   parts.defer(() => server.stop())
   return server.url
+}
+
+/** Appends a line. One that a full disk refuses is lost: the server goes on without it. */
+function appendTo(file: string, line: string): void {
+  try {
+    appendFileSync(file, line)
+  } catch {
+    // The server reports a full disk to the api and the worker, too.
+  }
 }

@@ -1,4 +1,4 @@
-import { isConnectionLoss } from '../errors.ts'
+import { isOutage } from '../errors.ts'
 import type { StoreName } from '../config/s3-settings.ts'
 import { fileObjectsIn, isInUse, replaceObject, type FileObject } from '../store/file-objects.ts'
 import { readObject, removeObject, writeObject, type ObjectContext } from './objects.ts'
@@ -56,7 +56,7 @@ async function count(
     progress.bytes += size
   } catch (error) {
     // A store or a database that does not answer fails for each of them.
-    if (isConnectionLoss(error)) throw error
+    if (isOutage(error)) throw error
     // The file was deleted, or upserted, while its content was read.
     if (!(await isInUse(db, id))) return
     progress.failures.push({ objectId: id, message: error instanceof Error ? error.message : String(error) })

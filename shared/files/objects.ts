@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { S3Settings, StoreName } from '../config/s3-settings.ts'
 import type { Context } from '../context.ts'
-import { ApiError, isConnectionLoss, notFound } from '../errors.ts'
+import { ApiError, isOutage, notFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { completeObject, deleteObject, findStore, insertObject, type StoredObject } from '../store/file-objects.ts'
 import type { ByteRange, ObjectStore } from './object-store.ts'
@@ -90,7 +90,7 @@ export async function removeObject(context: ObjectContext, id: string): Promise<
  * @param error of the transaction
  */
 export async function discardObject(context: ObjectContext, id: string, error: unknown): Promise<void> {
-  if (error instanceof ApiError && !isConnectionLoss(error)) await removeObject(context, id)
+  if (error instanceof ApiError && !isOutage(error)) await removeObject(context, id)
 }
 
 async function remove(context: ObjectContext, id: string, store: StoreName): Promise<void> {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { WaitingError, type Processor } from 'bullmq'
-import { isConnectionLoss } from '../errors.ts'
+import { isOutage } from '../errors.ts'
 import { withLogFields } from '../telemetry/log-scope.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import {
@@ -68,8 +68,8 @@ export function openJobWorker(
       try {
         return await work(job)
       } catch (error) {
-        const isOutage = !database.isUp() && (isConnectionLoss(error) || error instanceof InterruptedError)
-        if (!isOutage && (!isConnectionLoss(error) || breaks === maxRetries)) throw error
+        const wasCut = !database.isUp() && (isOutage(error) || error instanceof InterruptedError)
+        if (!wasCut && (!isOutage(error) || breaks === maxRetries)) throw error
         await pause(firstRetryMilliseconds)
       }
     }

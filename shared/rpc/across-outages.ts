@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Context } from '../context.ts'
-import { isConnectionLoss } from '../errors.ts'
+import { isOutage } from '../errors.ts'
 
 const maxAttempts = 6
 const pauseMilliseconds = 200
@@ -11,7 +11,7 @@ export async function acrossOutages<Result>({ dependencies }: Context, work: () 
     try {
       return await work()
     } catch (error) {
-      if (!isConnectionLoss(error) || attempt === maxAttempts) throw error
+      if (!isOutage(error) || attempt === maxAttempts) throw error
       await dependencies.database.waitUntilUp()
       await pause(pauseMilliseconds)
     }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { LRUCache } from 'lru-cache'
 import type { BotContext } from './caller.ts'
-import { ApiError, isConnectionLoss, postgresCode, uniqueViolation } from '../errors.ts'
+import { ApiError, isOutage, postgresCode, uniqueViolation } from '../errors.ts'
 import { isRecord } from '../models/payload.ts'
 import {
   findJournalEntry,
@@ -213,7 +213,7 @@ async function recordKept<Result>(
     await entry.record(db, result)
   } catch (error) {
     // A newer run of the event records the result.
-    if (isConnectionLoss(error) || error instanceof StaleAttemptError) throw error
+    if (isOutage(error) || error instanceof StaleAttemptError) throw error
     unrecorded.delete(entry.id)
     const other = postgresCode(error) === uniqueViolation ? await entry.recall() : undefined
     if (!other) throw error

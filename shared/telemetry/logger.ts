@@ -1,4 +1,5 @@
 import { pino, type DestinationStream, type Logger } from 'pino'
+import { openStandardOutput } from './standard-output.ts'
 import { describeError } from './log-error.ts'
 import { logFields } from './log-scope.ts'
 import { redactor } from './redact.ts'
@@ -28,7 +29,7 @@ export function createLogger(name: string, level: string, { secrets = [], destin
     // The whole line, since a secret may be in a message, a stack or a field of any depth.
     hooks: { streamWrite: redactor(secrets) },
   }
-  return destination ? pino(options, destination) : pino(options)
+  return pino(options, destination ?? openStandardOutput())
 }
 
 function traceField(): { traceId?: string } {

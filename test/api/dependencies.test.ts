@@ -111,6 +111,23 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
     await expect.poll(() => get('/readyz'), { timeout: returnMilliseconds, interval: 50 }).toMatchObject(ready)
   }
 
+  /** Makes the database refuse, or take, the writes of connections that these processes open from now on. */
+  async function setReadOnly(value: 'on' | 'off'): Promise<void> {
+    const { pathname } = new URL(platform.environment['DATABASE_URL']!)
+    await platform.context.db.raw(`alter database ?? set default_transaction_read_only = ${value}`, [pathname.slice(1)])
+    database.cut()
+    await expect.poll(() => get('/readyz')).toMatchObject({ status: 503 })
+    database.mend()
+    await untilReady()
+  }
+
+  async function rollbacks(): Promise<number> {
+    const statistics = platform.context
+      .db('pg_stat_database')
+      .where('datname', platform.context.db.raw('current_database()'))
+    return Number((await statistics.first('xact_rollback')).xact_rollback)
+  }
+
   /** Says something in a conversation of its own, and waits for what the bot says to it. */
   async function converse(): Promise<void> {
     const conversation = await chatUser.createConversation()
@@ -168,6 +185,25 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
     await untilReady()
     await converse()
   }, 60_000)
+
+  test('whose database refuses all writes, as with a full disk, answer reads, refuse writes, and fail no event', async () => {
+    const slow = await chatUser.createConversation()
+    expect(await say('slowly', slow)).toMatchObject({ status: 201 })
+    await expect.poll(() => replies(platform, slow), { timeout: 10_000, interval: 20 }).toEqual(['first'])
+    await setReadOnly('on')
+    const refused = await timed(() => say('is it lost?'))
+    expect(refused).toMatchObject(away)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await ask('GET', `/conversations/${slow}/messages`)).toMatchObject({ status: 200 })
+    // The bot's second message, and its repetitions.
+    const before = await rollbacks()
+    await expect.poll(rollbacks, { timeout: 20_000 }).toBeGreaterThan(before + 6)
+
+    await setReadOnly('off')
+    await converse()
+    await expect.poll(() => replies(platform, slow), { timeout: 30_000 }).toEqual(['first', 'second'])
+    expect(await platform.context.db('events').where({ bot_id: bot.id, status: 'failed' })).toEqual([])
+  }, 90_000)
 
   test('answer the published client with errors that it knows, and event sources with a status on which they reconnect', async () => {
     const client = await Client.connect({ apiUrl: `${url}/chat/${bot.webhookId}`, userKey: chatUser.key })

@@ -58,6 +58,8 @@ describe('an error', () => {
     Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), { code: 'ECONNREFUSED' }),
     Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' }),
     Object.assign(new Error('sorry, too many clients already'), { code: '53300' }),
+    Object.assign(new Error('could not extend file: No space left on device'), { code: '53100' }),
+    Object.assign(new Error('cannot execute INSERT in a read-only transaction'), { code: '25006' }),
     new Error('select 1 - Connection terminated unexpectedly'),
     new Error('Connection is closed.'),
   ])('of something that is away ($message) says to come again', (cause) => {

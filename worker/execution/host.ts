@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { HostCall, HostFetch, HostReply, HostStream, Json } from '#sandbox/protocol/contract.ts'
+import type { HostCall, HostFetch, HostReply, HostStream, Interruption, Json } from '#sandbox/protocol/contract.ts'
 import { outcomesPath, type CardOutcomes } from '#sandbox/protocol/flow-contract.ts'
 import { isModelAction } from '#shared/models/model-action.ts'
 import { ApiError, isUnstorable } from '#shared/errors.ts'
@@ -52,7 +52,7 @@ export interface HostRun {
 export function createHostHandler(
   context: Context,
   run: HostRun,
-): (call: HostCall, reserveStream?: () => boolean) => Promise<HostReply | HostStream> {
+): (call: HostCall, reserveStream?: () => boolean) => Promise<HostReply | HostStream | Interruption> {
   const counts = new Map<string, number>()
   return async ({ method, path, query, body, scope: card }, reserveStream) => {
     if (path === outcomesPath) return recordOutcomes(context, run, body)
@@ -71,6 +71,8 @@ export function createHostHandler(
     })
     if (reply.stream) return toHostStream(reply.status, reply.stream, (how) => step?.end(how))
     step?.end(reply.status)
+    // The code is not at fault, and its event could not be completed either: it is repeated until writes are accepted.
+    if (reply.isWriteRefused) return { interrupted: 'the database refuses all writes' }
     if (reply.content) return contentStream(context, reply.status, reply.content)
     if (operationName !== 'searchFiles' || reply.status !== 200) return reply as HostReply
     const { passages } = reply.body as { passages: FoundPassageView[] }

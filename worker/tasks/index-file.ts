@@ -1,5 +1,5 @@
 import type { Chunking, Passage } from '#sandbox/extractor/contract.ts'
-import { isConnectionLoss } from '#shared/errors.ts'
+import { isOutage } from '#shared/errors.ts'
 import { formatOf, knownFormats } from '#shared/files/document-format.ts'
 import { readObject } from '#shared/files/objects.ts'
 import { isRecord } from '#shared/models/payload.ts'
@@ -70,7 +70,7 @@ async function attempt(worker: WorkerContext, claim: IndexingClaim): Promise<Out
     if (error instanceof OvertakenError) return 'overtaken'
     if (error instanceof GivenUpError) return fail('failed', error.message)
     if (error instanceof NotIndexableError || error instanceof IndexQuotaError) return fail('refused', error.message)
-    if (isConnectionLoss(error)) {
+    if (isOutage(error)) {
       if (attempts > 0) await releaseIndexing(db, claim)
       throw error
     }

@@ -1,4 +1,4 @@
-import { ApiError, isConnectionLoss } from '#shared/errors.ts'
+import { ApiError, isOutage } from '#shared/errors.ts'
 import { InterruptedError } from '#shared/queue/queue.ts'
 import {
   claimTableJob,
@@ -33,7 +33,7 @@ export async function runTableJob(worker: WorkerContext, id: string): Promise<vo
   } catch (error) {
     if (error instanceof StaleRunError) return
     if (error instanceof UnreadableFileError) return failTableJob(db, job, error.message)
-    if (isConnectionLoss(error)) {
+    if (isOutage(error)) {
       await releaseTableJob(db, job)
       throw error
     }

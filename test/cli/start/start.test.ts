@@ -100,12 +100,12 @@ test('a parent that is killed leaves no process behind', async () => {
   await expect.poll(() => processesOf(directory), { timeout: 40_000 }).toEqual([])
 }, 120_000)
 
-test('a taken port is named, with what to do', async () => {
+test('a taken port, here one that `npm start -- --port` gives, is named, with what to do', async () => {
   const started = await start()
   const { port } = started
-  const second = spawn(process.execPath, ['cli/npm-start.js'], {
+  const second = spawn(process.execPath, ['cli/npm-start.js', '--port', String(port)], {
     cwd: root,
-    env: environment(port),
+    env: environment(await freePort()),
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   expect(await text(second.stderr)).toContain(`Port ${port} of 127.0.0.1 is in use`)

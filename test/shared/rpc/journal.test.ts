@@ -4,6 +4,7 @@ import { messageCreated } from '#shared/models/event.ts'
 import { recordPaid } from '#shared/rpc/journal.ts'
 import { claimNextEvents } from '#shared/store/mailboxes.ts'
 import { newId } from '#shared/ids.ts'
+import type { HostCall } from '#sandbox/protocol/contract.ts'
 import { createHostHandler } from '../../../worker/execution/host.ts'
 import { createChatUser } from '../../support/chat-client.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
@@ -24,7 +25,7 @@ async function openRuns() {
   const begin = async () => {
     const event = (await claimNextEvents(platform.context.db, [conversationId]))[0]!
     expect(event.type).toBe(messageCreated)
-    const host = createHostHandler(platform.context, {
+    const handle = createHostHandler(platform.context, {
       botId: bot.id,
       eventId: event.id,
       attempt: event.attempt,
@@ -36,6 +37,11 @@ async function openRuns() {
         return { calls: actionsCalled }
       },
     })
+    const host = async (call: HostCall) => {
+      const reply = await handle(call)
+      if ('interrupted' in reply) throw new Error(reply.interrupted)
+      return reply
+    }
     return {
       post: (path: string, body: object) => host({ method: 'POST', path: `/v1/chat/${path}`, body: body as never }),
       say: (text: string) =>

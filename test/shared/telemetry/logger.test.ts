@@ -1,3 +1,9 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { Redis } from 'ioredis'
 import { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
@@ -223,3 +229,17 @@ function invalidAddress(password: string): unknown {
 function caused(cause: Error): Error {
   return new Error('Something failed', { cause })
 }
+
+// Each write to this device fails as on a full disk.
+const fullDevice = '/dev/full'
+
+test.skipIf(!existsSync(fullDevice))(
+  'a process whose standard output is on a full disk works on, and ends',
+  async () => {
+    await using full = await open(fullDevice, 'w')
+    const program = join(import.meta.dirname, 'full-output.ts')
+    const child = spawn(process.execPath, [program], { stdio: ['ignore', full.fd, 'pipe'], timeout: 30_000 })
+    const [said, [code]] = await Promise.all([text(child.stderr!), once(child, 'exit')])
+    expect({ said, code }).toEqual({ said: 'worked on', code: 0 })
+  },
+)
