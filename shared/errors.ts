@@ -127,11 +127,11 @@ export function unavailable(message: string, options: ErrorOptions & { retryAfte
 }
 
 /**
- * Codes of Node, and of PostgreSQL: connection failure (08), read-only, as a replica or a server over its quota (25006),
- * full disk (53100), out of memory (53200), too many connections (53300), shut down (57P), failed read or write (58030).
+ * Codes of Node, and of PostgreSQL: connection failure (08), read-only (25006), revoked rights (42501), full disk (53100), out
+ * of memory (53200), too many connections (53300), shut down (57P), failed read or write (58030).
  */
 const outageCodes =
-  /^(E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|08...|25006|53[123]00|57P0[1-3]|58030)$/
+  /^(E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|08...|25006|42501|53[123]00|57P0[1-3]|58030)$/
 
 /** Messages of errors without a code. The statement may precede them. */
 const connectionErrorMessages = [
@@ -158,8 +158,11 @@ export function isOutage(error: unknown): boolean {
   return connectionErrorMessages.some((words) => error.message.endsWith(words))
 }
 
-/** PostgreSQL's codes for a server that is read-only, as a replica or over its quota, and for a full disk. */
-const writeRefusals = new Set(['25006', '53100'])
+/**
+ * PostgreSQL's codes for a server that is read-only, for rights that were revoked, as Heroku does with a database over its
+ * quota, and for a full disk.
+ */
+const writeRefusals = new Set(['25006', '42501', '53100'])
 
 /** Whether PostgreSQL refuses all writes for now, whatever they write. */
 export function isWriteRefusal(error: unknown): boolean {

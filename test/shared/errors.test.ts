@@ -60,6 +60,7 @@ describe('an error', () => {
     Object.assign(new Error('sorry, too many clients already'), { code: '53300' }),
     Object.assign(new Error('could not extend file: No space left on device'), { code: '53100' }),
     Object.assign(new Error('cannot execute INSERT in a read-only transaction'), { code: '25006' }),
+    Object.assign(new Error('permission denied for table messages'), { code: '42501' }),
     new Error('select 1 - Connection terminated unexpectedly'),
     new Error('Connection is closed.'),
   ])('of something that is away ($message) says to come again', (cause) => {
