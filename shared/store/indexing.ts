@@ -60,6 +60,16 @@ export async function beginIndexing(db: Database, { fileId, generation }: Indexi
   return row?.index_attempts
 }
 
+/** Whether a file is still to be indexed as claimed: it was neither deleted nor upserted again meanwhile. */
+export async function isStillIndexed(db: Database, { fileId, generation }: IndexingClaim): Promise<boolean> {
+  const [row] = await query(
+    db,
+    `select 1 from files where id = :fileId and index_generation = :generation and status = 'indexing_pending'`,
+    { fileId, generation },
+  )
+  return row !== undefined
+}
+
 /** Takes back an attempt that failed through no fault of the file. */
 export async function releaseIndexing(db: Database, { fileId, generation }: IndexingClaim): Promise<void> {
   await query(

@@ -11,6 +11,7 @@ import {
   failIndexing,
   findIndexing,
   IndexQuotaError,
+  isStillIndexed,
   releaseIndexing,
   type IndexingClaim,
 } from '#shared/store/indexing.ts'
@@ -74,6 +75,8 @@ async function attempt(worker: WorkerContext, claim: IndexingClaim): Promise<Out
       if (attempts > 0) await releaseIndexing(db, claim)
       throw error
     }
+    // Its content was removed with the file, or replaced, while it was read.
+    if (!(await isStillIndexed(db, claim))) return 'overtaken'
     log.warn({ err: error, fileId, attempt: attempts }, 'Indexing a file failed')
     if (attempts >= maxAttempts) {
       return fail('failed', 'Indexing the file failed several times: upload it again, or ask the operator')

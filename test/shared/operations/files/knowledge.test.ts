@@ -258,6 +258,21 @@ describe('an indexing that is overtaken changes nothing', { timeout: 60_000 }, (
     expect(file.id).toBe(claim.fileId)
   })
 
+  test('by a deletion while its content is read, which is no failure', async () => {
+    const { db, metrics } = platform.context
+    const overtaken = async () =>
+      (await metrics.indexings.get()).values.find(({ labels }) => labels.outcome === 'overtaken')?.value ?? 0
+    const before = await overtaken()
+    await db.raw(`create or replace function vanish() returns trigger language plpgsql as $$ begin
+      delete from file_parts where object_id = new.object_id; delete from files where id = new.id; return null;
+    end $$`)
+    await db.raw(`create or replace trigger vanish after update of index_attempts on files for each row
+      when (new.key = 'vanishing.txt' and new.index_attempts > old.index_attempts) execute function vanish()`)
+    const { body } = await ask('PUT', '/v1/files', { key: 'vanishing.txt', size: 0, index: true })
+    expect((await fetch(body.file.uploadUrl, { method: 'PUT', body: 'content' })).status).toBe(200)
+    await expect.poll(overtaken, { timeout: 30_000 }).toBe(before + 1)
+  })
+
   test('and a file whose job was lost is indexed after the sweep', async () => {
     const claim = await claimed('lost.txt')
     await platform.context
