@@ -12,6 +12,7 @@ import { replyOf, toWebhookReply, type WebhookReply } from './reply.ts'
 
 /** Services send at most 3 MB. The script reads the body as one text. */
 const maxBytes = 4 * megabyte
+const loggedCharacters = 200
 
 /**
  * Answers a request to the address of all installations of an integration, `/integration/global/{name}/…`: the script of
@@ -28,6 +29,11 @@ export async function answerGlobal(context: Context, request: Request, hold: Hol
   const webhookId = isText ? await findIdentified(context.db, integration, identifier) : undefined
   const installation = webhookId === undefined ? undefined : await findEnabled(context, webhookId)
   if (installation) return toWebhookReply(await deliver(context, request, { installation, path, body }, hold))
+  if (isText) {
+    // The service gets a 200 all the same, so only this line says why its events reach no bot.
+    const seen = { integration: integration.name, identifier: identifier.slice(0, loggedCharacters) }
+    context.log.info(seen, 'No enabled installation has the identifier in the request')
+  }
   const hasFallback = scriptOf(integration.definition, 'fallback') !== undefined
   const answer = hasFallback ? await resultOf(context, integration, 'fallback', input) : undefined
   return replyOf(answer ?? {}) ?? { status: 200, headers: {} }

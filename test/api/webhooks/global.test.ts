@@ -1,4 +1,9 @@
+import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readConfig } from '#shared/config/config.ts'
+import { openContext } from '#shared/context.ts'
+import { createLogger } from '#shared/telemetry/logger.ts'
+import { startServer } from '../../../api/server.ts'
 import { logOf } from '../../support/install-code.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 
@@ -77,6 +82,26 @@ test('where both scripts fail, a service gets an empty answer, so that it goes o
   await createIntegration('broken')
   const response = await send('broken', 'this is no JSON')
   expect([response.status, await response.text()]).toEqual([200, ''])
+})
+
+test('the log of the api says which identifier a request had that no enabled installation has', async () => {
+  await createIntegration('lonely')
+  const lines = new PassThrough()
+  await using context = openContext(
+    readConfig({ ...platform.environment, PORT: '0', LOG_LEVEL: 'info' }),
+    createLogger('api', 'info', { destination: lines }),
+  )
+  await using server = await startServer(context)
+  const ask = (team: string) =>
+    fetch(`http://127.0.0.1:${server.port}/integration/global/lonely`, {
+      method: 'POST',
+      body: JSON.stringify({ team }),
+    })
+  expect((await ask('T404')).status).toBe(200)
+  const logged = String(lines.read()).split('\n')
+  expect(logged.filter((line) => line.includes('No enabled installation'))).toEqual([
+    expect.stringContaining('"integration":"lonely","identifier":"T404"'),
+  ])
 })
 
 test('a new version of an integration keeps the identifiers of the former one', async () => {
