@@ -19,6 +19,11 @@ async function toHtml(buffer: Buffer): Promise<string> {
     return (await mammoth.convertToHtml({ buffer }, options)).value
   } catch (error) {
     if (error instanceof RangeError) throw error
-    throw new Refused(`The file is not a readable Word document (.docx): ${(error as Error).message}`)
+    throw new Refused(`The file is not a readable Word document (.docx): ${withoutFrame(error as Error)}`)
   }
+}
+
+/** The message without what the parser of XML puts around it: its name before, and a place that is unknown after. */
+function withoutFrame({ message }: Error): string {
+  return message.replace(/^error: \[xmldom error\]\s*/, '').replace(/\s*@#\[[^\]]*\]\s*$/, '')
 }

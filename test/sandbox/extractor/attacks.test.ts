@@ -93,6 +93,12 @@ const cases: [string, DocumentFormat, () => string | Uint8Array, unknown][] = [
       }),
     expect.anything(),
   ],
+  [
+    'a Word document that names a file as an entity',
+    'docx',
+    () => makeDocx('', { 'word/document.xml': '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>' }),
+    'The file is not a readable Word document (.docx): entity not found:&x;',
+  ],
   ['a zip archive that is cut off', 'docx', () => makeDocx(run('a')).subarray(0, 300), unreadable],
   ['HTML that is nested 100,000 deep', 'html', () => '<div>'.repeat(100_000) + 'deep', expect.anything()],
   ['HTML of 100,000 open formats', 'html', () => '<b><i><p>'.repeat(100_000) + 'deep', expect.anything()],
