@@ -1,5 +1,6 @@
+import { postgresCode, uniqueViolation } from '../errors.ts'
 import { eventInsert } from './insert-rows.ts'
-import { query, type Database } from './database.ts'
+import { query, transact, type Database } from './database.ts'
 import { storable } from './complete-events.ts'
 import { schedules, type InstallationRow, type InstallationStatus, type Schedule } from '../models/tables.ts'
 
@@ -13,6 +14,9 @@ import { schedules, type InstallationRow, type InstallationStatus, type Schedule
  *
  * Every time is by the database's clock, which all workers share.
  */
+
+/** Upper bound of attempts to take an identifier that other installations take meanwhile. */
+const maxTakings = 3
 
 /** The configurable fields of an installation; absent ones stay, null removes one. */
 export interface IntegrationConfiguration {
@@ -59,27 +63,40 @@ export async function configureInstalledIntegration(
  */
 export async function takeIdentifier(
   db: Database,
+  own: { botId: string; id: string },
+  identifier: string,
+): Promise<string[]> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await transact(db, (transaction) => moveIdentifier(transaction, own, identifier))
+    } catch (error) {
+      // Another installation has taken it since this one looked.
+      if (postgresCode(error) !== uniqueViolation || attempt === maxTakings) throw error
+    }
+  }
+}
+
+async function moveIdentifier(
+  transaction: Database,
   { botId, id }: { botId: string; id: string },
   identifier: string,
 ): Promise<string[]> {
-  return db.transaction(async (transaction) => {
-    const former = await query<{ webhook_id: string }>(
-      transaction,
-      `update installations former set identifier = null, updated_at = now()
-       from installations own
-       where own.id = :id and own.bot_id = :botId and former.id <> own.id and former.identifier = :identifier
-         and former.integration = own.integration and former.integration_workspace_id = own.integration_workspace_id
-       returning former.webhook_id`,
-      { id, botId, identifier },
-    )
-    const own = await query<{ webhook_id: string }>(
-      transaction,
-      `update installations set identifier = :identifier, updated_at = now() where id = :id and bot_id = :botId
-       returning webhook_id`,
-      { id, botId, identifier },
-    )
-    return [...former, ...own].map(({ webhook_id: webhookId }) => webhookId)
-  })
+  const former = await query<{ webhook_id: string }>(
+    transaction,
+    `update installations former set identifier = null, updated_at = now()
+     from installations own
+     where own.id = :id and own.bot_id = :botId and former.id <> own.id and former.identifier = :identifier
+       and former.integration = own.integration and former.integration_workspace_id = own.integration_workspace_id
+     returning former.webhook_id`,
+    { id, botId, identifier },
+  )
+  const own = await query<{ webhook_id: string }>(
+    transaction,
+    `update installations set identifier = :identifier, updated_at = now() where id = :id and bot_id = :botId
+     returning webhook_id`,
+    { id, botId, identifier },
+  )
+  return [...former, ...own].map(({ webhook_id: webhookId }) => webhookId)
 }
 
 /** An installation whose `register()` is due, or whose next time is not computed. */

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { knex, type Knex } from 'knex'
 import { newId, newWebhookId } from '#shared/ids.ts'
 import { ApiError } from '#shared/errors.ts'
 import { query, transact, type Database } from '#shared/store/database.ts'
 import { insertInstallation } from '#shared/store/installations.ts'
+import { takeIdentifier } from '#shared/store/registrations.ts'
 import { createChatUser } from '../../support/chat-client.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 import { installWebchat } from '../../support/webchat.ts'
@@ -163,4 +164,55 @@ test('an integration is updated although a change of its installations locks row
   const registrations = await db('events').where({ bot_id: bot.id, type: 'register' }).pluck('mailbox')
   expect(registrations.toSorted()).toEqual((await installed.clone().pluck('id')).toSorted())
   expect(registrations).toHaveLength(2)
+})
+
+const setIdentifier = (transaction: Database, id: string, identifier: string | null) =>
+  transaction('installations').where({ id }).update({ identifier })
+
+describe('an installation gets the identifier that it has proved to be its own', () => {
+  let botId: string
+  let one: string
+  let other: string
+  beforeEach(async () => {
+    botId = (await platform.createBot()).id
+    const created = await platform.ask('POST', '/v1/admin/integrations', {
+      name: `tool-${randomUUID()}`,
+      version: '1.0.0',
+      dev: true,
+      url: 'https://one.example',
+    })
+    const integrationId: string = created.body.integration.id
+    const integrations = {
+      one: { integrationId, enabled: false, configuration: {} },
+      other: { integrationId, enabled: false, configuration: {} },
+    }
+    await platform.ask('PUT', `/v1/admin/bots/${botId}`, { integrations })
+    const rows = await db('installations').where({ bot_id: botId, integration_id: integrationId }).orderBy('alias')
+    ;[one, other] = rows.map(({ id }) => id) as [string, string]
+  })
+
+  const identifiers = async () => db('installations').whereIn('id', [one, other]).orderBy('alias').pluck('identifier')
+
+  test('although the one that has it takes its own at the same time', async () => {
+    await setIdentifier(db, one, 'first account')
+    await setIdentifier(db, other, 'second account')
+    const opposite = await beginPatient()
+    await setIdentifier(opposite, one, null)
+    const taken = takeIdentifier(db, { botId, id: one }, 'second account')
+    await expect.poll(waiting, patience).toBe(1)
+    await setIdentifier(opposite, other, 'first account')
+    await opposite.commit()
+    expect(await taken).toHaveLength(1)
+    expect(await identifiers()).toEqual(['second account', 'first account'])
+  })
+
+  test('although another one takes the same at the same time', async () => {
+    const earlier = await beginPatient()
+    await setIdentifier(earlier, one, 'account')
+    const taken = takeIdentifier(db, { botId, id: other }, 'account')
+    await expect.poll(waiting, patience).toBe(1)
+    await earlier.commit()
+    expect(await taken).toHaveLength(2)
+    expect(await identifiers()).toEqual([null, 'account'])
+  })
 })
