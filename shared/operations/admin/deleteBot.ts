@@ -1,6 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteBotRow, lockBot } from '../../store/bots.ts'
+import { transact } from '../../store/database.ts'
 import { listInstallations } from '../../store/installations.ts'
 import { noSuchBot } from './describe-bot.ts'
 import { changeInstallations, finishInstallations, isUnregistered } from '../../integrations/install.ts'
@@ -17,7 +18,7 @@ export const deleteBot = operation({
 
   async handle(context, { id }) {
     const { db, caller, installations } = context
-    const postCommitWork = await db.transaction(async (transaction) => {
+    const postCommitWork = await transact(db, async (transaction) => {
       if (!(await lockBot(transaction, caller.workspaceId, id))) throw noSuchBot(id)
       const registered = (await listInstallations(transaction, id)).filter(
         (row) => row.integration_id !== null && !isUnregistered(row),

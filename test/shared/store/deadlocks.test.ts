@@ -166,6 +166,40 @@ test('an integration is updated although a change of its installations locks row
   expect(registrations).toHaveLength(2)
 })
 
+test('a bot is deleted although a change of its integrations locks their rows in the opposite order', async () => {
+  const bot = await platform.createBot()
+  const created = await platform.ask('POST', '/v1/admin/integrations', {
+    name: `tool-${randomUUID()}`,
+    version: '1.0.0',
+    dev: true,
+    url: 'https://one.example',
+  })
+  const integrationId: string = created.body.integration.id
+  const installed = db('installations').where({ bot_id: bot.id, integration_id: integrationId })
+  for (const alias of ['early', 'late']) {
+    const integrations = { [alias]: { integrationId, enabled: false } }
+    await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { integrations })
+  }
+  await installed.clone().update({ enabled: true, status: 'registered' })
+  const touch = (transaction: Knex.Transaction, alias: string) =>
+    transaction('installations')
+      .where({ bot_id: bot.id, alias })
+      .update({ updated_at: transaction.fn.now(3) })
+  const change = await beginPatient()
+  await touch(change, 'late')
+  const deletion = platform.ask('DELETE', `/v1/admin/bots/${bot.id}`)
+  await expect.poll(waiting, patience).toBe(1)
+  await touch(change, 'early')
+  await change.commit()
+  // No worker runs here: both have unregistered once they have been asked to.
+  const asked = db('events').where({ bot_id: bot.id, type: 'unregister' })
+  await expect.poll(async () => (await asked.clone()).length).toBe(2)
+  await installed.clone().update({ status: 'unregistered' })
+  await asked.clone().update({ status: 'processed', ended_at: db.fn.now() })
+  expect(await deletion).toMatchObject({ status: 200 })
+  expect(await db('bots').where({ id: bot.id })).toEqual([])
+})
+
 const setIdentifier = (transaction: Database, id: string, identifier: string | null) =>
   transaction('installations').where({ id }).update({ identifier })
 
