@@ -161,7 +161,21 @@ const limitsByError: Record<string, LimitName> = {
  * @param reason the outcome's; a failure of reason `error` is the code's own, by any name
  */
 export function limitHint(reason: string, errorName: string): string {
-  const name = reason !== 'error' && Object.hasOwn(limitsByError, errorName) ? limitsByError[errorName] : undefined
+  const name = limitOf(reason, errorName)
+  return name ? ` (to raise it, ${remedyOf(name)})` : ''
+}
+
+/** The same for the evaluation of an upload. That of an integration belongs to no bot, and the operator's default applies. */
+export function uploadLimitHint(reason: string, errorName: string): string {
+  const name = limitOf(reason, errorName)
   if (!name) return ''
-  return ` (to raise it, set limits.${name} in updateBot, up to the operator’s SANDBOX_MAX_${limitRules[name].variable})`
+  return ` (to raise it, ${remedyOf(name)}; for an integration, the operator sets SANDBOX_${limitRules[name].variable})`
+}
+
+function limitOf(reason: string, errorName: string): LimitName | undefined {
+  return reason !== 'error' && Object.hasOwn(limitsByError, errorName) ? limitsByError[errorName] : undefined
+}
+
+function remedyOf(name: LimitName): string {
+  return `set limits.${name} in updateBot, up to the operator’s SANDBOX_MAX_${limitRules[name].variable}`
 }

@@ -3,7 +3,7 @@ import { firstPosition, positionOfName } from '#sandbox/compiler/source-map.ts'
 import type { Inspection } from '#sandbox/protocol/contract.ts'
 import { acceptSchemas } from '#shared/code/accept-schema.ts'
 import { assertLength } from '#shared/code/merge-patch.ts'
-import { limitHint } from '#shared/config/code-limits.ts'
+import { uploadLimitHint } from '#shared/config/code-limits.ts'
 import { ApiError } from '#shared/errors.ts'
 import { checkFlows } from '#shared/flows/check-flows.ts'
 import { retryPolicy, type InspectionOutcome } from '#shared/models/bot-code.ts'
@@ -47,7 +47,7 @@ export async function toResult(
     const map = hook || stack === '' ? undefined : await sandbox.compiler.readSourceMap(workspaceId, script.sourceMap)
     const at = hook ? positionOfName(source, hook) : firstPosition(stack, map)
     const problem = hook ? error.message : `${error.name}: ${error.message}`
-    return { outcome: refusal(problem + limitHint(reason, error.name), at) }
+    return { outcome: refusal(problem + uploadLimitHint(reason, error.name), at) }
   }
   const { kind: _kind, retry, actionDefinitions, flows: exported, ...named } = inspection
   if (exported !== undefined) checkFlows(exported)

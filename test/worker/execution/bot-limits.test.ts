@@ -165,6 +165,12 @@ describe('limits of a bot’s own', () => {
     expect(await updateBot(id, { code })).toMatchObject({ status: 400 })
     expect(await updateBot(id, { code, limits: {} })).toMatchObject({ status: 200 })
   })
+
+  test('name the operator’s setting to the author of an integration, whose upload has no limits of its own', async () => {
+    const integration = { name: 'endless', version: '1.0.0', code: 'for (;;) {}\nexport const handler = () => ({})' }
+    const { status, body } = await platform.ask('POST', '/v1/admin/integrations', integration)
+    expect([status, body.message]).toEqual([400, expect.stringMatching(/for an integration.* SANDBOX_LOAD_MS\)$/)])
+  })
 })
 
 describe('an isolate', () => {
