@@ -72,6 +72,7 @@ async function writeBatch(worker: WorkerContext, job: TableJobRow, { records, do
     const table = await findTable(transaction, job.bot_id, job.table_id, { isLocked: true })
     if (!table) throw new StaleRunError()
     await lockTableJob(transaction, job)
+    if (done === 0) assertCommonColumn(records[0]!, table.columns)
     const numbered = records.map((record, index) => ({ record, path: `records.${done + index + 1}` }))
     const problems = numbered.flatMap(({ record, path }) => ('problem' in record ? [`${path} ${record.problem}`] : []))
     const given = numbered.flatMap(({ record, path }) =>
@@ -89,6 +90,13 @@ async function writeBatch(worker: WorkerContext, job: TableJobRow, { records, do
     return writer.hasStale && table.is_compute_enabled
   })
   if (hasStale) await wakeWorker(worker, 'recompute-rows', job.table_id, job.bot_id)
+}
+
+/** A CSV of which no column is one of the table has another separator, or belongs to another table: its rows would be empty. */
+function assertCommonColumn(record: FileRecord, columns: Columns): void {
+  if (!('cells' in record) || record.cells.some(([name]) => Object.hasOwn(columns, name))) return
+  const names = record.cells.map(([name]) => `'${name}'`).join(', ')
+  throw new UnreadableFileError(`No column of the CSV is a column of the table: ${names.slice(0, 300)}`)
 }
 
 function toRow(record: Exclude<FileRecord, { problem: string }>, columns: Columns): Record<string, unknown> {

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import { setImmediate } from 'node:timers/promises'
 import { createGunzip } from 'node:zlib'
 import { megabyte } from '#shared/units.ts'
+import { decoded } from './decoded.ts'
 import { jsonRecords } from './json-records.ts'
 import { maxRecordCharacters, UnreadableFileError } from './unreadable-file.ts'
 
@@ -52,21 +53,23 @@ async function* inTurns(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 
 async function* recordsIn(content: AsyncIterable<Uint8Array>): AsyncGenerator<FileRecord> {
   const { head, whole } = await peek(content, 1024)
-  if (/^\ufeff?\s*[[{]/.test(head.toString())) yield* recordsOfJson(whole)
-  else yield* recordsOfCsv(whole)
+  if (/^\ufeff?\s*[[{]/.test(head.toString())) yield* recordsOfJson(decoded(whole))
+  else yield* recordsOfCsv(decoded(whole))
 }
 
-async function* recordsOfJson(content: AsyncIterable<Uint8Array>): AsyncGenerator<FileRecord> {
-  for await (const { value, characters } of jsonRecords(decoded(content))) {
+async function* recordsOfJson(texts: AsyncIterable<string>): AsyncGenerator<FileRecord> {
+  for await (const { value, characters } of jsonRecords(texts)) {
     yield { values: value as Record<string, unknown>, characters }
   }
 }
 
-async function* recordsOfCsv(content: AsyncIterable<Uint8Array>): AsyncGenerator<FileRecord> {
+async function* recordsOfCsv(texts: AsyncIterable<string>): AsyncGenerator<FileRecord> {
   // A worker that imports nothing need not load it.
   const { parse } = await import('csv-parse')
+  const { header, all } = await withHeader(texts)
   const parser = parse({
     bom: true,
+    delimiter: separatorOf(header),
     skip_empty_lines: true,
     relax_column_count: true,
     max_record_size: maxRecordCharacters,
@@ -77,7 +80,7 @@ async function* recordsOfCsv(content: AsyncIterable<Uint8Array>): AsyncGenerator
     },
   })
   let columns: string[] | undefined
-  for await (const record of through(content, parser) as AsyncIterable<(string | null)[]>) {
+  for await (const record of through(all, parser) as AsyncIterable<(string | null)[]>) {
     if (!columns) {
       columns = record.map((name) => name ?? '')
       if (new Set(columns).size < columns.length) throw new UnreadableFileError('Two columns of the CSV have one name')
@@ -89,6 +92,31 @@ async function* recordsOfCsv(content: AsyncIterable<Uint8Array>): AsyncGenerator
       ? { problem, characters }
       : { cells: record.map((cell, index) => [columns![index]!, cell]), characters }
   }
+}
+
+const separators = [',', ';', '\t']
+
+/** The separator of a CSV: spreadsheets of many languages write semicolons, and their texts have tabs. */
+function separatorOf(header: string): string {
+  const [unquoted = ''] = header.replace(/"[^"]*"/g, '').split(/[\r\n]/, 1)
+  const countOf = (separator: string) => unquoted.split(separator).length
+  return separators.toSorted((one, other) => countOf(other) - countOf(one))[0]!
+}
+
+/** Reads the first line, as far as it is needed, without taking it away. */
+async function withHeader(texts: AsyncIterable<string>): Promise<{ header: string; all: AsyncIterable<string> }> {
+  const iterator = texts[Symbol.asyncIterator]()
+  let header = ''
+  while (header.length < sliceBytes && !/[\r\n]/.test(header)) {
+    const next = await iterator.next()
+    if (next.done) break
+    header += next.value
+  }
+  async function* all(): AsyncGenerator<string> {
+    yield header
+    yield* { [Symbol.asyncIterator]: () => iterator }
+  }
+  return { header, all: all() }
 }
 
 /** Reads the first bytes without taking them away. */
@@ -114,7 +142,7 @@ async function peek(content: AsyncIterable<Uint8Array>, bytes: number) {
 }
 
 /** Passes a stream through another one. An error of either is thrown to the reader. */
-function through(content: AsyncIterable<Uint8Array>, transform: Transform): Transform {
+function through(content: AsyncIterable<Uint8Array | string>, transform: Transform): Transform {
   pipeline(Readable.from(content, { objectMode: false, highWaterMark: sliceBytes }), transform).catch(() => {})
   return transform
 }
@@ -128,12 +156,6 @@ async function* bounded(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
     }
     yield part
   }
-}
-
-async function* decoded(content: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  for await (const part of content) yield decoder.decode(part, { stream: true })
-  yield decoder.decode()
 }
 
 function explained(error: unknown): unknown {

@@ -69,3 +69,30 @@ test.each([
   expect(error?.message).toContain(problem)
   expect(turns).toBeLessThan(20)
 })
+
+describe('a CSV of a spreadsheet', () => {
+  const text = 'name;"town; or village"\r\nZoë;"Köln; am Rhein"\r\n'
+  const utf16 = Buffer.from(`\ufeff${text.replaceAll(';', '\t')}`, 'utf16le')
+  test.each([
+    ['UTF-8 with semicolons', Buffer.from(text), ';'],
+    ['UTF-8 with a byte order mark', Buffer.from(`\ufeff${text}`), ';'],
+    ['Windows-1252 with semicolons', Buffer.from(text, 'latin1'), ';'],
+    ['UTF-16 with tabs', utf16, '\t'],
+    ['UTF-16 with tabs, in the other order', Buffer.from(utf16).swap16(), '\t'],
+  ])('is read as %s, however it is cut', async (_name, content, separator) => {
+    const within = (cell: string) => cell.replace(';', separator)
+    for (const size of [1, 2, 3, 7, 1000]) {
+      const parts = async function* () {
+        for (let start = 0; start < content.length; start += size) yield content.subarray(start, start + size)
+      }
+      expect(await Array.fromAsync(readRecords(parts()))).toMatchObject([
+        {
+          cells: [
+            ['name', 'Zoë'],
+            [within('town; or village'), within('Köln; am Rhein')],
+          ],
+        },
+      ])
+    }
+  })
+})

@@ -195,6 +195,7 @@ describe('an import', () => {
     ['one long text', `[{"name":"${'x'.repeat(2_000_000)}"}]`, 'more than 1048576 characters'],
     ['one long cell', `name\n"${'x'.repeat(2_000_000)}"`, 'not valid CSV'],
     ['an open quotation', 'name\n"a', 'not valid CSV'],
+    ['a CSV of another table', 'nom,ville\na,b\n', "No column of the CSV is a column of the table: 'nom', 'ville'"],
     ['a column twice', 'name,name\na,b', 'one name'],
     ['broken gzip', Buffer.concat([gzipSync('name\na'.repeat(100)).subarray(0, 20), Buffer.alloc(20)]), 'gzip'],
     ['a bomb of one cell', gzipSync(Buffer.alloc(1e8, 'x')), 'Max Record Size'],

@@ -1,0 +1,47 @@
+import { TextDecoder } from 'node:util'
+
+/** The most bytes that a character takes in UTF-8. */
+const maxCharacterBytes = 4
+
+/**
+ * Decodes a text that comes in parts: UTF-16 by its byte order mark, else UTF-8, unless its first character beyond ASCII is not
+ * valid there. Then it is Windows-1252, in which spreadsheets write CSV.
+ */
+export async function* decoded(content: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let decoder: TextDecoder | undefined
+  let held = Buffer.alloc(0)
+  for await (const part of content) {
+    if (decoder) {
+      yield decoder.decode(part, { stream: true })
+      continue
+    }
+    held = Buffer.concat([held, part])
+    const first = held.findIndex((byte) => byte > 0x7f)
+    // The character may go on in the next part.
+    if (first >= 0 && held.length < first + maxCharacterBytes) continue
+    if (first >= 0) decoder = new TextDecoder(encodingOf(held, first))
+    yield decoder ? decoder.decode(held, { stream: true }) : held.toString('latin1')
+    held = Buffer.alloc(0)
+  }
+  if (held.length > 0)
+    decoder ??= new TextDecoder(
+      encodingOf(
+        held,
+        held.findIndex((byte) => byte > 0x7f),
+      ),
+    )
+  if (decoder) yield decoder.decode(held)
+}
+
+function encodingOf(bytes: Buffer, first: number): string {
+  if (first === 0 && bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le'
+  if (first === 0 && bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be'
+  const lead = bytes[first]!
+  const length = lead >= 0xf0 ? maxCharacterBytes : lead >= 0xe0 ? 3 : 2
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(first, first + length))
+    return 'utf-8'
+  } catch {
+    return 'windows-1252'
+  }
+}
