@@ -7,7 +7,7 @@ let platform: Platform
 let bot: BotWithClients
 let other: BotWithClients
 beforeAll(async () => {
-  platform = await openPlatform({ environment: { BOT_FILES: '400', WORKER_SWEEP_SECONDS: '60' } })
+  platform = await openPlatform({ environment: { BOT_FILES: '400', WORKER_SWEEP_SECONDS: '600' } })
   bot = await openClients(platform)
   other = await openClients(platform)
 })
@@ -289,7 +289,8 @@ describe.each(clientNames)('%s', (name) => {
     const source = await uploaded({ index: true })
     const { file } = await call('copyFile', { idOrKey: source.id, destinationKey: randomUUID() })
     const status = async () => (await call('getFile', { id: file.id })).file.status
-    await expect.poll(status, { timeout: 8_000 }).toBe('indexing_completed')
+    // A busy machine takes seconds to start the process that reads documents; the sweep comes far later.
+    await expect.poll(status, { timeout: 45_000 }).toBe('indexing_completed')
   })
 
   test('copyFile replaces a file only with overwrite, also the source itself', async () => {
