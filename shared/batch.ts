@@ -1,22 +1,32 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { SlidingWindowCounter } from './sliding-window-counter.ts'
 
 /**
  * Combines single calls into batches. A call is sent at once while none is in flight; calls that arrive meanwhile are
- * sent together when it has returned. No call waits to fill a batch, and a higher load makes fewer statements.
+ * sent together when it has returned, so a higher load makes fewer statements. Without an interval, no call waits to fill a
+ * batch.
  *
  * @param runMany processes several inputs, and returns their outputs in the same order
  * @param most upper bound of a batch
+ * @param intervalMilliseconds lower bound between the begins of two batches: a call soon after another one waits for more
  */
 export function batched<Input, Output>(
   runMany: (inputs: Input[]) => Promise<Output[]>,
   most: number,
+  intervalMilliseconds = 0,
 ): (input: Input) => Promise<Output> {
   let waiting: { input: Input; resolve: (output: Output) => void; reject: (error: unknown) => void }[] = []
   let isInFlight = false
+  let sentAt = -Infinity
 
   async function send(): Promise<void> {
     isInFlight = true
     while (waiting.length > 0) {
+      if (intervalMilliseconds > 0) {
+        const remaining = sentAt + intervalMilliseconds - performance.now()
+        if (remaining > 0 && waiting.length < most) await pause(remaining)
+        sentAt = performance.now()
+      }
       const sent = waiting.slice(0, most)
       waiting = waiting.slice(most)
       try {

@@ -14,6 +14,30 @@ test('a call goes out at once, and those that come meanwhile go out together', a
   expect(await double(6)).toBe(12)
 })
 
+test('with an interval, calls soon after a batch go out together at its end, and a later one at once', async () => {
+  const interval = 50
+  const sent: { inputs: number[]; at: number }[] = []
+  const double = batched(
+    async (inputs: number[]) => {
+      sent.push({ inputs, at: performance.now() })
+      return inputs.map((input) => input * 2)
+    },
+    3,
+    interval,
+  )
+  expect(await double(1)).toBe(2)
+  const second = double(2)
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(await Promise.all([second, double(3)])).toEqual([4, 6])
+  expect(sent.map(({ inputs }) => inputs)).toEqual([[1], [2, 3]])
+  // Timers may fire a millisecond early.
+  expect(sent[1]!.at - sent[0]!.at).toBeGreaterThanOrEqual(interval - 1)
+  await expect.poll(() => performance.now() - sent[1]!.at).toBeGreaterThan(interval)
+  const last = double(4)
+  expect(sent.map(({ inputs }) => inputs)).toEqual([[1], [2, 3], [4]])
+  expect(await last).toBe(8)
+})
+
 test('one that cannot be done does not keep the others from it', async () => {
   const invert = batched(async (inputs: number[]) => {
     if (inputs.includes(0)) throw new RangeError('nothing to invert')
