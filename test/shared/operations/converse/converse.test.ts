@@ -243,7 +243,7 @@ describe('the Converse API', () => {
   })
 
   test('holds at most 100 requests of a bot, and names one that does not end in time and goes on', async () => {
-    const slow = await openBot(once, 'public', { limits: { wallMilliseconds: 100 } })
+    const slow = await openBot(once, 'public', { limits: { wallMilliseconds: 3000 } })
     const answers = await Promise.all(Array.from({ length: 101 }, (_, index) => say(slow, `user-${index}`, 'hi')))
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(1)
     const late = answers.filter(({ status }) => status === 504)
