@@ -66,7 +66,7 @@ test('an api that does not compile is said to have ended, and the save that repa
 test('a saved file of the worker restarts the worker, and one of what both share restarts both', async () => {
   await save('worker/run.ts', "'Working'", "'Working anew'")
   await expect.poll(() => output, patience).toContain('Working anew')
-  await save('shared/telemetry/logger.ts', 'pino(options)', 'pino.pino(options)')
+  await save('shared/telemetry/logger.ts', 'pino(options,', 'pino.pino(options,')
   await expect.poll(() => output.split('Working anew').length, patience).toBe(3)
   const restarts = ['the api restarts', 'the worker restarts'].map(
     (what) => `shared/telemetry/logger.ts changed: ${what}`,
