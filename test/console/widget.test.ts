@@ -781,6 +781,28 @@ test('two tabs that a new visitor opens at once are one visitor with one convers
   await page.context().close()
 })
 
+test('a tab that sees late what another has stored is no second visitor', async () => {
+  const visitors = await countVisitors()
+  const { page, chat } = await visit()
+  await page.evaluate('botpress.open()')
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  const tab = await page.context().newPage()
+  // As on a busy machine: browsers order the writes to a storage neither with locks nor with the tabs' requests.
+  await tab.addInitScript(`{
+    const { getItem } = Storage.prototype
+    let first
+    Storage.prototype.getItem = function (name) {
+      first ??= performance.now()
+      return performance.now() - first < 1000 ? null : getItem.call(this, name)
+    }
+  }`)
+  await tab.goto(page.url())
+  await tab.evaluate('botpress.open()')
+  await tab.frameLocator('[data-isobot] iframe').getByText('Welcome! Which tea?').waitFor()
+  expect(await countVisitors()).toBe(visitors + 1)
+  await page.context().close()
+})
+
 test('corners, fonts, footer and links are those of the configuration, and links that could run code are texts', async () => {
   const { id } = await platform.createBot(code)
   const at = await installWebchat(platform, id, {

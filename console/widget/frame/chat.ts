@@ -75,7 +75,8 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
   const stream = openConnection({
     base,
     lock: `isobot-webchat-${webhookId}-enter`,
-    isNew: () => visitor.key() === undefined || (current.value === undefined && !wantsNew),
+    isNew: () =>
+      visitor.key() === undefined || (!wantsNew && (current.value ?? visitor.get('conversation')) === undefined),
     identity,
     receive: openReceiver({ transcript, user, appearance, composing, initialized, post }),
     onState: (state) => (connection.value = state),

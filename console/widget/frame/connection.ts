@@ -1,6 +1,6 @@
 import { ChatError } from '../../../shared/chat-client/chat-error.ts'
 import { openChatStream, type ChatSignal, type ChatStream } from '../../../shared/chat-client/chat-stream.ts'
-import { inTurn } from './in-turn.ts'
+import { hold, inTurn, isHeld } from './in-turn.ts'
 import { waitOf } from './outbox.ts'
 import type { StreamFrame } from './types.ts'
 
@@ -40,6 +40,9 @@ const refusedMilliseconds = 60_000
 const maxRenewals = 2
 /** A tab that is not looked at for longer needs no connection: browsers allow few to one server, over all tabs. */
 const hiddenMilliseconds = 60_000
+/** The time in which a tab sees what another has stored, on a busy machine too. */
+const sharedMilliseconds = 3000
+const sharedIntervalMilliseconds = 20
 /** An attempt without a first frame for longer is replaced when the visitor returns. */
 const slowMilliseconds = 2000
 
@@ -92,9 +95,22 @@ export function openConnection({ base, lock, isNew, identity, receive, onState, 
     return opened
   }
 
+  /** Opens the stream of a new visitor or conversation, as the one tab that does, unless another has before. */
+  async function enter(signal: AbortSignal): Promise<ChatStream> {
+    // Held by tabs that have stored a visitor and a conversation, which this tab may see later than the end of their turn.
+    const entered = `${lock}ed`
+    const until = (await isHeld(entered)) ? Date.now() + sharedMilliseconds : 0
+    while (isNew() && Date.now() < until && !signal.aborted) {
+      await new Promise((resolve) => setTimeout(resolve, sharedIntervalMilliseconds))
+    }
+    const opened = await open(signal)
+    if (!isNew()) await hold(entered)
+    return opened
+  }
+
   async function listen(signal: AbortSignal): Promise<void> {
-    const attempted = () => orAborted(open(signal), signal)
-    const opened = await (isNew() ? orAborted(inTurn(lock, attempted), signal) : attempted())
+    const entering = () => orAborted(enter(signal), signal)
+    const opened = await orAborted(isNew() ? inTurn(lock, entering) : open(signal), signal)
     await opened.ended
   }
 

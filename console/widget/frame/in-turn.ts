@@ -16,3 +16,25 @@ export async function inTurn<Result>(lock: string, work: () => Promise<Result>):
     return work()
   }
 }
+
+/** Resolves when other tabs find the lock held, until this tab ends: they see it at once, unlike writes to the storage. */
+export function hold(lock: string): Promise<void> {
+  return new Promise((resolve) => {
+    // Async, so that a browser without locks rejects too.
+    const held = async (): Promise<void> =>
+      navigator.locks.request(lock, { mode: 'shared' }, () => {
+        resolve()
+        return new Promise<never>(() => {})
+      })
+    held().catch(() => resolve())
+  })
+}
+
+export async function isHeld(lock: string): Promise<boolean> {
+  try {
+    const { held = [] } = await navigator.locks.query()
+    return held.some(({ name }) => name === lock)
+  } catch {
+    return false
+  }
+}
