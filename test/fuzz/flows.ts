@@ -126,7 +126,7 @@ const causes = [
   'FlowLimitError: The flow loops|FlowLimitError: An event may run|FlowLimitError: Flows call',
   'NoConversationError: ',
   'ApiError: ',
-  'Error: (null|generated|The answer of the model is no JSON|The request cannot be read|.* may not be requested)',
+  'Error: (null|generated|The question is empty|The answer of the model is no JSON|The request cannot be read|.* may not be requested)',
   'ReferenceError: missing is not defined',
   "TypeError: Cannot read properties of (undefined|null) \\(reading '(y|length|x)'\\)",
   "TypeError: (event.state must be an object|The variables of '\\w+' cannot|The value cannot be converted to JSON)",

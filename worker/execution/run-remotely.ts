@@ -25,6 +25,9 @@ export interface RemoteCall {
   milliseconds: number
 }
 
+/** Interval at which a waiting request looks whether its connection still holds the tunnel. */
+const holderMilliseconds = 2000
+
 /** The request got no answer. Another attempt may get one. */
 class RemoteError extends Error {
   override name = 'RemoteError'
@@ -66,7 +69,7 @@ async function send(worker: WorkerContext, call: RemoteCall): Promise<RemoteResp
 }
 
 async function sendThroughTunnel(
-  { db, signals, stopping }: WorkerContext,
+  { db, log, signals, stopping }: WorkerContext,
   { botId, request, milliseconds }: RemoteCall,
   tunnel: string,
 ): Promise<RemoteResponse> {
@@ -76,6 +79,13 @@ async function sendThroughTunnel(
   const { promise, resolve } = Promise.withResolvers<TunnelOutcome | 'timeout' | 'stopping'>()
   const unsubscribe = await signals.subscribe(outcomeTopic(id), (signal) => resolve(signal as TunnelOutcome))
   const timer = setTimeout(() => resolve('timeout'), milliseconds)
+  // A connection that ends publishes an outcome, unless its process was killed.
+  const look = setInterval(() => {
+    findTunnelHolder(db, botId, tunnel).then(
+      (present) => present !== holder && resolve({ failure: 'closed' }),
+      (error: unknown) => log.debug({ err: error }, 'Looking up a tunnel failed; retrying'),
+    )
+  }, holderMilliseconds)
   const stop = () => resolve('stopping')
   stopping.addEventListener('abort', stop)
   try {
@@ -94,6 +104,7 @@ async function sendThroughTunnel(
   } finally {
     stopping.removeEventListener('abort', stop)
     clearTimeout(timer)
+    clearInterval(look)
     unsubscribe()
   }
 }

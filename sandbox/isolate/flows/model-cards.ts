@@ -88,7 +88,13 @@ async function questionOf(flowRun: FlowRun, client: Client, card: Card): Promise
   const { event } = flowRun.pipeline.run.shared
   const asked =
     card['question'] === undefined ? textOf(event).text : trimText(toWords(await evaluate(card['question'], scope)))
-  if (asked === '') throw new NativeError('The question is empty: the event has no text, so the card needs a question')
+  if (asked === '') {
+    throw new NativeError(
+      card['question'] === undefined
+        ? 'The question is empty: the event has no text, so the card needs a question'
+        : 'The question is empty: the field question of the card has no text',
+    )
+  }
   const messages = await historyOf(flowRun, client, card)
   messages[messages.length] = { role: 'user', content: asked }
   let systemPrompt = toWords(await evaluate(card['instructions'], scope))

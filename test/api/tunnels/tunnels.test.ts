@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startServer } from '../../../api/server.ts'
+import { freePort } from '../../../cli/postgres/free-port.ts'
 import { createChatUser } from '../../support/chat-client.ts'
 import { loadHandler, openDevelopmentMachine } from '../../support/development-machine.ts'
 import { createMember } from '../../support/members.ts'
 import { endedEvents } from '../../support/outcomes.ts'
 import { openPlatform, send, type Platform } from '../../support/platform.ts'
+import { startProcess } from '../../support/processes.ts'
 import { bundleSdk } from '../../sdk/bundle.ts'
 
 let platform: Platform
@@ -32,6 +34,12 @@ afterAll(async () => {
 
 /** The address that the published command line gives to the platform. */
 const urlOf = (id: string) => `${platform.url}/${id}`
+
+const isReady = (port: number) =>
+  fetch(`http://127.0.0.1:${port}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  )
 
 async function createDevBot(url: string): Promise<{ id: string; chatUrl: string }> {
   const { body } = await platform.ask('POST', '/v1/admin/bots', { dev: true, url })
@@ -85,6 +93,27 @@ test('an event waits for the tunnel of a bot under development, and is sent agai
   using machine = await openDevelopmentMachine(tunnelUrl, id, echo)
   await expect.poll(heard, { timeout: 15_000 }).toEqual(['Early', 'You said: Early'])
   expect(machine.requests).toHaveLength(1)
+})
+
+test('an event whose tunnel ended with the process of its connection is sent again through the next connection', async () => {
+  const id = randomUUID()
+  const port = await freePort()
+  const api = await startProcess(platform, 'api', { PORT: String(port), HOST: '127.0.0.1' })
+  try {
+    await expect.poll(() => isReady(port), { timeout: 30_000 }).toBe(true)
+    const nearUrl = tunnelUrl.replace(platform.url, `http://127.0.0.1:${port}`)
+    using former = await openDevelopmentMachine(nearUrl, id, () => new Promise(() => {}))
+    const { chatUrl } = await createDevBot(urlOf(id))
+    const heard = await say(chatUrl, 'Held')
+    await expect.poll(() => former.requests.length, { timeout: 15_000 }).toBe(1)
+    api.kill()
+    await api.exited
+    using machine = await openDevelopmentMachine(tunnelUrl, id, echo)
+    await expect.poll(heard, { timeout: 20_000 }).toEqual(['Held', 'You said: Held'])
+    expect(machine.requests).toHaveLength(1)
+  } finally {
+    await api.stop()
+  }
 })
 
 test('an integration under development registers, takes webhooks and runs actions on its author’s machine', async () => {
