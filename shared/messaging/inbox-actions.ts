@@ -12,6 +12,7 @@ import { insertUser } from '../store/users.ts'
 import { announceHandover } from './inbox-news.ts'
 import { invalidInput, noSuchConversation, type ChatAction } from './action-input.ts'
 import { toStoredContent } from './create-message.ts'
+import { transact } from '../store/database.ts'
 
 /** An action of the inbox: validates its input and returns its output. */
 type InboxAction = (
@@ -86,7 +87,7 @@ async function startHitl(context: BotContext, installationId: string, input: unk
   const { botId } = caller
   const { userId, title, description, hitlSession, messageHistory }: StartInput = input
   const output = await once(context, input, (db) =>
-    db.transaction(async (transaction) => {
+    transact(db, async (transaction) => {
       const authors = messageHistory.map(({ source }) => (source.type === 'user' ? source.userId : userId))
       const known = await findUsersOf(transaction, { botId, installationId }, [userId, ...new Set(authors)])
       const unknown = [userId, ...authors].find((author) => !known.has(author))
@@ -146,7 +147,7 @@ async function stopHitl(context: BotContext, installationId: string, input: unkn
   const { botId } = context.caller
   const { conversationId } = input
   const ended: { id?: string } = await once(context, input, (db) =>
-    db.transaction(async (transaction) => {
+    transact(db, async (transaction) => {
       const session = await findSession(transaction, { botId, installationId, conversationId })
       if (!session) throw noSuchConversation(conversationId)
       // Repeated, or a member was faster.

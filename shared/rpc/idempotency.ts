@@ -6,6 +6,7 @@ import { ApiError, lockNotAvailable, postgresCode } from '../errors.ts'
 import type { Operation } from './operation.ts'
 import { decryptJson, encryptJson } from '../secrets.ts'
 import { storeReply, releaseKey, claimKey, type IdempotencyKeyRow } from '../store/idempotency-keys.ts'
+import { transact } from '../store/database.ts'
 
 /**
  * A client that received no answer does not know whether its request was carried out. With the header `Idempotency-Key`
@@ -109,18 +110,16 @@ async function dispatchInTransaction(
   record: IdempotencyRecord,
 ) {
   const { caller, db } = context
-  const done = await db
-    .transaction(async (transaction) => {
-      const earlier = await claimKey(transaction, record.id, record.fingerprint)
-      if (earlier) return recall(earlier, record)
-      const deferred = deferUntilCommit(context, transaction)
-      const body = await operation.call({ ...deferred.context, caller }, input)
-      await storeReply(transaction, record.id, await record.encrypt(body))
-      return { body, isRepeated: false, follow: () => deferred.follow() }
-    })
-    .catch((error: unknown) => {
-      throw postgresCode(error) === lockNotAvailable ? inFlight(error) : error
-    })
+  const done = await transact(db, async (transaction) => {
+    const earlier = await claimKey(transaction, record.id, record.fingerprint)
+    if (earlier) return recall(earlier, record)
+    const deferred = deferUntilCommit(context, transaction)
+    const body = await operation.call({ ...deferred.context, caller }, input)
+    await storeReply(transaction, record.id, await record.encrypt(body))
+    return { body, isRepeated: false, follow: () => deferred.follow() }
+  }).catch((error: unknown) => {
+    throw postgresCode(error) === lockNotAvailable ? inFlight(error) : error
+  })
   if ('follow' in done) await done.follow()
   return { body: done.body, isRepeated: done.isRepeated }
 }

@@ -11,7 +11,7 @@ import {
   type JournalKey,
   type NewJournalEntry,
 } from '../store/journal.ts'
-import type { Database } from '../store/database.ts'
+import { transact, type Database } from '../store/database.ts'
 import { acrossOutages } from './across-outages.ts'
 import { inStoredOrder } from './stored-order.ts'
 
@@ -47,7 +47,7 @@ export async function once<Result>(
   const entry = openEntry(context, input)
   if (!entry) return write(context.db)
   return entry.replayOr(() =>
-    context.db.transaction(async (transaction) => {
+    transact(context.db, async (transaction) => {
       const result = await write(transaction)
       await entry.record(transaction, result)
       return result
@@ -70,7 +70,7 @@ export async function onceEachRun<Result>(
   if (!entry) return write(context.db)
   let written: { result: Result } | undefined
   const recorded = await entry.replayOr(async () => {
-    const result = await context.db.transaction(async (transaction) => {
+    const result = await transact(context.db, async (transaction) => {
       const result = await write(transaction)
       await entry.record(transaction, result)
       return result
@@ -79,7 +79,7 @@ export async function onceEachRun<Result>(
     return result
   })
   if (written) return written.result
-  return context.db.transaction(async (transaction) => {
+  return transact(context.db, async (transaction) => {
     const result = await again(transaction, recorded)
     await entry.replace(transaction, result)
     return result
@@ -98,7 +98,7 @@ export async function recordThenDelete(
   const entry = openEntry(context, input)
   if (!entry) return remove(context.db)
   await entry.replayOr(() =>
-    context.db.transaction(async (transaction) => {
+    transact(context.db, async (transaction) => {
       await entry.record(transaction, {})
       await remove(transaction)
     }),
@@ -142,13 +142,13 @@ export async function oncePrepared<Result>(
   perform: (transact: (write: (transaction: Database) => Promise<Result>) => Promise<Result>) => Promise<Result>,
 ): Promise<Result> {
   const entry = openEntry(context, input)
-  const transact = (write: (transaction: Database) => Promise<Result>) =>
-    context.db.transaction(async (transaction) => {
+  const writeOnce = (write: (transaction: Database) => Promise<Result>) =>
+    transact(context.db, async (transaction) => {
       const result = await write(transaction)
       await entry?.record(transaction, result)
       return result
     })
-  return entry ? entry.replayOr(() => perform(transact)) : perform(transact)
+  return entry ? entry.replayOr(() => perform(writeOnce)) : perform(writeOnce)
 }
 
 /**

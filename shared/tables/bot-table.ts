@@ -1,7 +1,7 @@
 import type { BotContext } from '../rpc/caller.ts'
 import { ApiError, notFound } from '../errors.ts'
 import type { BotTableRow } from '../models/tables.ts'
-import type { Database } from '../store/database.ts'
+import { transact, type Database } from '../store/database.ts'
 import { findTable, tableUsage, type NewBotTable } from '../store/bot-tables.ts'
 import type { Definition } from './definition.ts'
 
@@ -36,7 +36,7 @@ export async function existingTable(
 
 /** Performs work in a transaction: the one that there is, or a new one. */
 export function inTransaction<Result>(db: Database, work: (db: Database) => Promise<Result>): Promise<Result> {
-  return db.isTransaction ? work(db) : db.transaction(work)
+  return db.isTransaction ? work(db) : transact(db, work)
 }
 
 /**

@@ -7,7 +7,7 @@ import { newId } from '#shared/ids.ts'
 import { flowDue, messageScheduled, stateExpired } from '#shared/models/event.ts'
 import { flowStateName, toState } from '#shared/models/state.ts'
 import { nextOccurrence } from '#shared/recurrence.ts'
-import type { Database } from '#shared/store/database.ts'
+import { transact, type Database } from '#shared/store/database.ts'
 import type { Due } from '#shared/store/scheduled-events.ts'
 import { announceEnd } from '#shared/messaging/handovers.ts'
 import { dueHandovers } from '#shared/store/find-handovers.ts'
@@ -181,6 +181,6 @@ async function wakeForNews({ db, queue }: Context): Promise<void> {
 }
 
 async function expireHandover(context: Context, { bot_id: botId, id }: HandoverRow): Promise<void> {
-  const end = await context.db.transaction((transaction) => endHandover(transaction, { botId, id, status: 'expired' }))
+  const end = await transact(context.db, (transaction) => endHandover(transaction, { botId, id, status: 'expired' }))
   if (end) await announceEnd(context, end)
 }

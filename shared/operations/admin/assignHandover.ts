@@ -15,6 +15,7 @@ import { assignHandover as assignInStore, lockConversation } from '../../store/h
 import { findBotConversation } from './find-conversation.ts'
 import { findOwnBot } from './find-version.ts'
 import { lockAnswering } from './lock-answering.ts'
+import { transact } from '../../store/database.ts'
 
 export const assignHandover = operation({
   name: 'assignHandover',
@@ -35,7 +36,7 @@ export const assignHandover = operation({
   async handle(context, { botId, id, memberId }) {
     const { db, caller } = context
     await findOwnBot(context, botId)
-    const entrance = await db.transaction(async (transaction) => {
+    const entrance = await transact(db, async (transaction) => {
       const found = await findHandover(transaction, botId, id)
       if (!found) throw noHandover(id)
       if (memberId !== null) await lockAnswering(transaction, caller.workspaceId, memberId)

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import type { DescribedMemberRow } from '../../models/member.ts'
 import { findRole } from '../../store/accounts.ts'
-import type { Database } from '../../store/database.ts'
+import { transact, type Database } from '../../store/database.ts'
 import { findMember, hasOtherOwner } from '../../store/members.ts'
 import type { Role } from '../../models/tables.ts'
 import { lockWorkspace } from '../../store/workspaces.ts'
@@ -19,7 +19,7 @@ export async function changeMembers<Result>(
   change: (transaction: Database, caller: Administrator) => Promise<Result>,
 ): Promise<Result> {
   const { workspaceId, accountId } = caller
-  return db.transaction(async (transaction) => {
+  return transact(db, async (transaction) => {
     await lockWorkspace(transaction, workspaceId)
     const role = await findRole(transaction, workspaceId, accountId)
     const now = role && { ...caller, role }

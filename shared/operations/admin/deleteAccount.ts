@@ -3,6 +3,7 @@ import { ApiError } from '../../errors.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteAccountRow } from '../../store/accounts.ts'
 import { lockSoleOwnerships } from '../../store/members.ts'
+import { transact } from '../../store/database.ts'
 
 export const deleteAccount = operation({
   name: 'deleteAccount',
@@ -17,7 +18,7 @@ export const deleteAccount = operation({
   output: closedObject({}),
 
   async handle({ db, caller }) {
-    await db.transaction(async (transaction) => {
+    await transact(db, async (transaction) => {
       const owned = await lockSoleOwnerships(transaction, caller.accountId)
       if (owned.length > 0) {
         const names = owned.map(({ id, name }) => `'${name}' (${id})`).join(', ')

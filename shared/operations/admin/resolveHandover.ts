@@ -5,6 +5,7 @@ import { operation } from '../../rpc/operation.ts'
 import { findHandover } from '../../store/find-handovers.ts'
 import { endHandover } from '../../store/handovers.ts'
 import { findOwnBot } from './find-version.ts'
+import { transact } from '../../store/database.ts'
 
 export const resolveHandover = operation({
   name: 'resolveHandover',
@@ -22,7 +23,7 @@ export const resolveHandover = operation({
     await findOwnBot(context, botId)
     const found = await findHandover(db, botId, id)
     if (!found) throw noHandover(id)
-    const end = await db.transaction((transaction) => endHandover(transaction, { botId, id, status: 'resolved' }))
+    const end = await transact(db, (transaction) => endHandover(transaction, { botId, id, status: 'resolved' }))
     if (!end) throw handoverConflict(found)
     await announceEnd(context, end)
     return { handover: await describeHandover(context, botId, id) }

@@ -14,7 +14,7 @@ import { handover, type HandoverView } from '../../models/handover.ts'
 import type { HandoverChange } from '../../models/inbox-line.ts'
 import { operation } from '../../rpc/operation.ts'
 import { publishHandover } from '../../signals/after-commit.ts'
-import type { Database } from '../../store/database.ts'
+import { transact, type Database } from '../../store/database.ts'
 import { findHandover } from '../../store/find-handovers.ts'
 import { assignHandover } from '../../store/handovers.ts'
 import { noConversation } from '../runtime/not-found.ts'
@@ -40,7 +40,7 @@ export const takeOverConversation = operation({
     const { accountId, workspaceId } = caller
     await findOwnBot(context, botId)
     if (!(await maySee(context, { botId, conversationId }))) throw noConversation(conversationId)
-    const taken = await db.transaction(async (transaction): Promise<Taken> => {
+    const taken = await transact(db, async (transaction): Promise<Taken> => {
       await lockAnswering(transaction, workspaceId, accountId)
       const conversation = await findBotConversation(transaction, botId, conversationId)
       const given = { botId, conversationId, requestedBy: 'member', accountId } as const

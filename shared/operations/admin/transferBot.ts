@@ -9,7 +9,7 @@ import { operation } from '../../rpc/operation.ts'
 import { findRole } from '../../store/accounts.ts'
 import { beginRecord, endRecord } from '../../store/audit.ts'
 import { lockBot, moveBot } from '../../store/bots.ts'
-import type { Database } from '../../store/database.ts'
+import { transact, type Database } from '../../store/database.ts'
 import { releaseForeignHandovers } from '../../store/handovers.ts'
 import { listForeignIntegrations } from '../../store/installations.ts'
 import { lockWorkspace } from '../../store/workspaces.ts'
@@ -33,7 +33,7 @@ export const transferBot = operation({
     if (targetWorkspaceId === workspaceId) {
       throw new ApiError('InvalidPayload', `targetWorkspaceId: the bot is in the workspace '${workspaceId}' already`)
     }
-    await db.transaction(async (transaction) => {
+    await transact(db, async (transaction) => {
       // The lock keeps the workspace and the caller's role in it until the bot is there.
       await lockWorkspace(transaction, targetWorkspaceId)
       const role = await findRole(transaction, targetWorkspaceId, accountId)

@@ -6,6 +6,7 @@ import { operation } from '../../rpc/operation.ts'
 import { endHandover as endInStore } from '../../store/handovers.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { noConversation } from './not-found.ts'
+import { transact } from '../../store/database.ts'
 
 export const endHandover = operation({
   name: 'endHandover',
@@ -24,7 +25,7 @@ export const endHandover = operation({
     const { botId } = caller
     const { conversationId } = input
     const end = await once(context, input, (db) =>
-      db.transaction(async (transaction) => {
+      transact(db, async (transaction) => {
         if (!(await findScopedConversation(transaction, caller, conversationId))) throw noConversation(conversationId)
         const id = await handoverInProgress(transaction, botId, conversationId)
         const end = await endInStore(transaction, { botId, id, status: 'resolved' })

@@ -12,6 +12,7 @@ import { operation } from '../../rpc/operation.ts'
 import { findConversation } from '../../store/conversations.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { noConversation } from './not-found.ts'
+import { transact } from '../../store/database.ts'
 
 export const handover = operation({
   name: 'handover',
@@ -43,7 +44,7 @@ export const handover = operation({
     const { caller } = context
     const { conversationId } = input
     const { id, isNew } = await once(context, input, (db) =>
-      db.transaction(async (transaction) => {
+      transact(db, async (transaction) => {
         const { botId } = caller
         const isVisible = await findScopedConversation(transaction, caller, conversationId)
         const conversation = isVisible && (await findConversation(transaction, botId, conversationId))

@@ -8,6 +8,7 @@ import { endHandover, type HandoverEnd } from '../../store/handovers.ts'
 import { createFlowEvent, flowEventOutput } from './flow-events.ts'
 import { noConversation } from './not-found.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'
+import { transact } from '../../store/database.ts'
 
 export const resumeFlow = operation({
   name: 'resumeFlow',
@@ -34,7 +35,7 @@ export const resumeFlow = operation({
     const { id } = inProgress
     let end: HandoverEnd | undefined
     const event = await once(context, input, async (on) => {
-      end = await on.transaction((transaction) => endHandover(transaction, { botId, id, status: 'resolved' }))
+      end = await transact(on, (transaction) => endHandover(transaction, { botId, id, status: 'resolved' }))
       if (!end) throw noHandover(id)
       return toRuntimeEvent(end.event, installation)
     })

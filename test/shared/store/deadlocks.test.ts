@@ -3,8 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { knex, type Knex } from 'knex'
 import { newId, newWebhookId } from '#shared/ids.ts'
 import { ApiError } from '#shared/errors.ts'
+import { once } from '#shared/rpc/journal.ts'
 import { query, transact, type Database } from '#shared/store/database.ts'
 import { insertInstallation } from '#shared/store/installations.ts'
+import { claimNextEvents } from '#shared/store/mailboxes.ts'
 import { takeIdentifier } from '#shared/store/registrations.ts'
 import { createChatUser } from '../../support/chat-client.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
@@ -102,6 +104,62 @@ test('a transaction whose work may be repeated is repeated as a whole', async ()
   const after = await db('conversations').whereIn('id', [first, second]).orderBy('id').pluck('sequence')
   expect(after).toEqual(before.map((sequence) => sequence + 2))
 })
+
+test('a write of bot code is repeated with its journal entry', async () => {
+  const bot = await platform.createBot()
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationId = await chatUser.createConversation()
+  await chatUser.send(conversationId, 'hello')
+  const event = (await claimNextEvents(db, [conversationId]))[0]!
+  const call = { operation: 'updateConversation', ordinal: 1 }
+  const execution = {
+    eventId: event.id,
+    attempt: event.attempt,
+    call,
+    openStreams: new Map(),
+    callAction: async () => ({}),
+  }
+  const caller = { kind: 'bot', botId: bot.id, execution } as const
+  const before = await db('conversations').whereIn('id', [first, second]).orderBy('id').pluck('sequence')
+  const one = await beginPatient()
+  await one('conversations').where({ id: first }).increment('sequence')
+  const written = once({ ...platform.context, db, caller }, {}, async (transaction) => {
+    await transaction('conversations').where({ id: second }).increment('sequence')
+    await transaction('conversations').where({ id: first }).increment('sequence')
+    return {}
+  })
+  await expect.poll(waiting, patience).toBe(1)
+  await one('conversations').where({ id: second }).increment('sequence')
+  await one.commit()
+  await written
+  const after = await db('conversations').whereIn('id', [first, second]).orderBy('id').pluck('sequence')
+  expect(after).toEqual(before.map((sequence) => sequence + 2))
+})
+
+test.for([
+  ['without', {}],
+  ['with', { 'idempotency-key': randomUUID() }],
+] as const)(
+  'a bot is transferred, %s an idempotency key, although a change of it locks rows in the opposite order',
+  async ([, headers]) => {
+    const bot = await platform.createBot()
+    const { body: target } = await platform.ask('POST', '/v1/admin/workspaces', { name: 'Other' })
+    const change = await beginPatient()
+    await change('bots').where({ id: bot.id }).update({ name: 'renamed' })
+    const transfer = platform.ask(
+      'POST',
+      `/v1/admin/bots/${bot.id}/transfer`,
+      { targetWorkspaceId: target.id },
+      headers,
+    )
+    await expect.poll(waiting, patience).toBe(1)
+    await change('workspaces').where({ id: target.id }).update({ name: 'renamed' })
+    await change.commit()
+    expect(await transfer).toMatchObject({ status: 200 })
+    const [moved] = await db('bots').where({ id: bot.id })
+    expect(moved).toMatchObject({ name: 'renamed', workspace_id: target.id })
+  },
+)
 
 test('an installation with nothing to unregister is removed although a message of its users is stored meanwhile', async () => {
   const bot = await platform.createBot()
