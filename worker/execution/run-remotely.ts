@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { HandlerResponse, Outcome } from '#sandbox/protocol/contract.ts'
 import { ApiError } from '#shared/errors.ts'
 import {
+  tunnelId,
   tunnelLimits,
   tunnelOf,
   type RemoteRequest,
@@ -64,8 +65,25 @@ async function send(worker: WorkerContext, call: RemoteCall): Promise<RemoteResp
   if (Buffer.byteLength(call.request.body) > bytes) {
     throw new RemoteError(`The event has more than ${bytes} bytes, the maximum for code on its author's machine`)
   }
-  const tunnel = tunnelOf(call.url, worker.config.http.baseUrl)
-  return tunnel === undefined ? sendToHost(worker, call) : sendThroughTunnel(worker, call, tunnel)
+  const { baseUrl } = worker.config.http
+  const tunnel = tunnelOf(call.url, baseUrl)
+  if (tunnel !== undefined) return sendThroughTunnel(worker, call, tunnel)
+  return sendToHost(worker, call).catch((error: unknown) => {
+    throw isOfForeignTunnel(error, call.url) ? foreignTunnel(call.url, baseUrl) : error
+  })
+}
+
+/** Whether a request went to a host that gets none, with the id of a tunnel as its path. */
+function isOfForeignTunnel(error: unknown, url: string): error is OutboundError {
+  const isRefused = error instanceof OutboundError && ['forbidden', 'unresolvable'].includes(error.reason)
+  return isRefused && tunnelId.test(new URL(url).pathname.slice(1))
+}
+
+function foreignTunnel(url: string, baseUrl: string): RemoteError {
+  return new RemoteError(
+    `The code under development is at ${new URL(url).origin}, which is not the address of the platform and gets no ` +
+      `requests: run bp dev with a BP_TUNNEL_URL that begins with ${new URL(baseUrl).origin}, as getTunnel returns it`,
+  )
 }
 
 async function sendThroughTunnel(

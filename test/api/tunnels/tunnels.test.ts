@@ -239,6 +239,16 @@ test.for([
   }
 })
 
+test('an event of code whose tunnel has another address than the platform fails with the remedy', async () => {
+  const { id, chatUrl } = await createDevBot(`http://127.0.0.1:81/${randomUUID()}`)
+  await say(chatUrl, 'Hi')
+  const reasons = () => platform.context.db('events').where({ bot_id: id }).pluck('failure_reason')
+  const { origin } = new URL(platform.url)
+  await expect
+    .poll(reasons, { timeout: 10_000 })
+    .toEqual([expect.stringContaining(`run bp dev with a BP_TUNNEL_URL that begins with ${origin}`)])
+})
+
 test('the url of code at a private address gets no request', async () => {
   const { port } = new URL(platform.url)
   const { id, chatUrl } = await createDevBot(`http://127.0.0.1:${port === '80' ? 81 : 80}/`)
