@@ -162,7 +162,7 @@ interface AdminRequest {
 }
 
 function openRequests(
-  { apiUrls, headers }: ChaosPlatform,
+  { apiUrls, headers, databaseUrl }: ChaosPlatform,
   chances: Chances,
   { botId, chatPath }: { botId: string; chatPath: string },
 ): Requests {
@@ -208,11 +208,30 @@ function openRequests(
         const { body } = await request('GET', path, { by: { 'x-user-key': scene.key }, expected: [200] })
         const { messages } = JSON.parse(body) as { messages: { payload: { text: string } }[] }
         if (messages.some(({ payload }) => payload.text === text)) break
-        if (performance.now() > deadline) throw new Error(`There is no "${text}" in ${scene.conversationId}`)
+        if (performance.now() > deadline) {
+          const events = await newestEvents(databaseUrl(), scene.conversationId)
+          throw new Error(`There is no "${text}" in ${scene.conversationId}, whose newest events are ${events}`)
+        }
         await pause(100)
       }
       scene.texts.push(text)
     },
+  }
+}
+
+/** The newest events of a conversation with their outcomes, for a report of what is missing. */
+async function newestEvents(databaseUrl: string, conversationId: string): Promise<string> {
+  const database = new Database({ connectionString: databaseUrl })
+  await database.connect()
+  try {
+    const { rows } = await database.query(
+      `select id, type, status, attempt, failures, failure_reason, handover_id, created_at, ended_at from events
+       where conversation_id = $1 order by created_at desc, id desc limit 5`,
+      [conversationId],
+    )
+    return JSON.stringify(rows)
+  } finally {
+    await database.end()
   }
 }
 
