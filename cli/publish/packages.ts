@@ -19,7 +19,7 @@ export interface PublishedPackage {
 }
 
 const commandLine = ['cli/isobot.js', 'cli/author-test.ts']
-const forAuthors = ['bot/index.d.ts', 'bot/test.d.ts', 'templates', 'LICENSE']
+const forAuthors = ['bot/index.d.ts', 'bot/test.d.ts', 'bot/flow.schema.json', 'templates', 'LICENSE']
 
 /** Those of the command line that need the platform's own database, Redis or processes. */
 const platformOnly = [

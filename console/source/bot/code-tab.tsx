@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, explain, Failure } from '../api/ask.ts'
 import type { Bot } from '../api/types.ts'
-import type { CodeEditor } from '../editor/open-editor.ts'
+import { useEditor, useUnsaved } from '../editor/use-editor.ts'
 import { Confirm } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Refusal, Skeleton } from '../parts/loaded.tsx'
@@ -10,6 +10,7 @@ import { notify } from '../state/notices.ts'
 import { useAnswer } from '../state/resource.ts'
 import { query, to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
+import { madeElsewhere } from './made-elsewhere.ts'
 import { SourceFiles } from './source-files.tsx'
 import type { TabProps } from './tab.ts'
 import { firstCode } from './first-code.ts'
@@ -45,15 +46,12 @@ interface EditingProps {
 }
 
 function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Element {
-  const container = useRef<HTMLDivElement>(null)
-  const editor = useRef<CodeEditor>(undefined)
-  const [isReady, setIsReady] = useState(false)
   const [isChanged, setIsChanged] = useState(isNew || drafts.has(bot.id))
   const [isBusy, setIsBusy] = useState(false)
   const [problem, setProblem] = useState('')
   /** The reason why the platform refuses code without hooks. */
   const [loss, setLoss] = useState('')
-  const made = madeElsewhere(bot, code)
+  const made = madeElsewhere(bot.version, code)
   const isReadOnly = made !== undefined || !mayChange.value
   const inService = useRef(code)
 
@@ -78,34 +76,23 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
       setIsBusy(false)
     }
   }
-  const latestDeploy = useRef(deploy)
-  latestDeploy.current = deploy
 
-  useEffect(() => {
-    let isGone = false
-    const open = async () => {
-      const { openEditor } = await import('../editor/open-editor.ts')
-      if (isGone) return
-      const onChange = (text: string) => {
-        const differs = text !== inService.current
-        setIsChanged(differs)
-        setProblem('')
-        if (differs) drafts.set(bot.id, { code: text, basedOn: inService.current })
-        else drafts.delete(bot.id)
-      }
-      const text = drafts.get(bot.id)?.code ?? code
-      editor.current = openEditor(container.current!, { code: text, isReadOnly, onChange, onDeploy: latestDeploy })
+  const { container, editor, isReady } = useEditor({
+    code: drafts.get(bot.id)?.code ?? code,
+    isReadOnly,
+    onChange(text) {
+      const differs = text !== inService.current
+      setIsChanged(differs)
+      setProblem('')
+      if (differs) drafts.set(bot.id, { code: text, basedOn: inService.current })
+      else drafts.delete(bot.id)
+    },
+    onDeploy: () => deploy(),
+    onOpen(opened) {
       const line = Number(query.value.get('line'))
-      if (line > 0) editor.current.goTo({ line, column: Number(query.value.get('column')) || 1 })
-      setIsReady(true)
-    }
-    void open()
-    return () => {
-      isGone = true
-      editor.current?.dispose()
-      editor.current = undefined
-    }
-  }, [isReadOnly])
+      if (line > 0) opened.goTo({ line, column: Number(query.value.get('column')) || 1 })
+    },
+  })
 
   // After another person's deployment, an unchanged editor shows the new code.
   useEffect(() => {
@@ -115,12 +102,7 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
     else editor.current?.write(code)
   }, [code])
 
-  useEffect(() => {
-    if (!isChanged || isNew) return
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
-    addEventListener('beforeunload', warn)
-    return () => removeEventListener('beforeunload', warn)
-  }, [isChanged])
+  useUnsaved(isChanged && !isNew)
 
   return (
     <section class="code" aria-label="Code">
@@ -172,14 +154,6 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
       )}
     </section>
   )
-}
-
-/** The reason why code is read-only here: it is a bundler's output. Undefined when it can be edited. */
-function madeElsewhere(bot: Bot, code: string): string | undefined {
-  if (bot.version?.kind === 'sdk')
-    return 'This is a bundle of the public SDK: change its project, and deploy it from there.'
-  if (!code.includes('\n//# sourceMappingURL=')) return undefined
-  return 'This is a bundle: change its source files, and deploy them with “isobot deploy”.'
 }
 
 /** The functions that the bot would lose by code that the platform refuses because it has no hooks. */

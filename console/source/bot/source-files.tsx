@@ -1,37 +1,16 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { VersionWithCode } from '../api/types.ts'
-import type { CodeEditor } from '../editor/open-editor.ts'
+import { useEditor } from '../editor/use-editor.ts'
 import { Skeleton } from '../parts/loaded.tsx'
 
 type Files = NonNullable<VersionWithCode['files']>
 
-const nothing = { current: async () => {} }
-
 /** The source files of a bundle, read-only: their author changes them elsewhere. */
 export function SourceFiles({ files }: { files: Files }): JSX.Element {
-  const container = useRef<HTMLDivElement>(null)
-  const editor = useRef<CodeEditor>(undefined)
-  const [isReady, setIsReady] = useState(false)
   const [chosen, setChosen] = useState('')
   const file = files.find(({ path }) => path === chosen) ?? files.at(-1)!
-
-  useEffect(() => {
-    let isGone = false
-    const open = async () => {
-      const { openEditor } = await import('../editor/open-editor.ts')
-      if (isGone) return
-      const options = { code: file.content, isReadOnly: true, onChange: () => {}, onDeploy: nothing }
-      editor.current = openEditor(container.current!, options)
-      setIsReady(true)
-    }
-    void open()
-    return () => {
-      isGone = true
-      editor.current?.dispose()
-      editor.current = undefined
-    }
-  }, [])
+  const { container, editor, isReady } = useEditor({ code: file.content, isReadOnly: true })
   useEffect(() => editor.current?.write(file.content), [file, isReady])
 
   return (

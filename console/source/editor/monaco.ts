@@ -1,15 +1,21 @@
 import * as monaco from 'monaco-editor/editor.js'
 import 'monaco-editor/languages/definitions/typescript/register.js'
 import 'monaco-editor/features/register.all.js'
+import * as json from 'monaco-editor/languages/features/json/register.js'
 import * as typescript from 'monaco-editor/languages/features/typescript/register.js'
 import EditorWorker from 'monaco-editor/editor/editor.worker.js?worker'
+import JsonWorker from 'monaco-editor/languages/features/json/json.worker.js?worker'
 import TypeScriptWorker from 'monaco-editor/languages/features/typescript/ts.worker.js?worker'
+import flowSchema from '../../../bot/flow.schema.json'
 import authorTypes from '../../../bot/index.d.ts?raw'
 import { isDark } from '../state/theme.ts'
 import { effect } from '@preact/signals'
 
 globalThis.MonacoEnvironment = {
-  getWorker: (_module, label) => (label === 'typescript' ? new TypeScriptWorker() : new EditorWorker()),
+  getWorker(_module, label) {
+    if (label === 'typescript') return new TypeScriptWorker()
+    return label === 'json' ? new JsonWorker() : new EditorWorker()
+  },
 }
 
 const { typescriptDefaults, ScriptTarget, ModuleKind, ModuleResolutionKind } = typescript
@@ -27,6 +33,12 @@ typescriptDefaults.setCompilerOptions({
   types: [],
 })
 typescriptDefaults.addExtraLib(authorTypes, 'file:///node_modules/isobot/bot/index.d.ts')
+
+json.jsonDefaults.setDiagnosticsOptions({
+  validate: true,
+  allowComments: false,
+  schemas: [{ uri: 'isobot:flow.schema.json', fileMatch: ['flow.json'], schema: flowSchema }],
+})
 
 monaco.editor.defineTheme('isobot-light', {
   base: 'vs',
@@ -80,6 +92,8 @@ export const looks = {
   padding: { top: 12, bottom: 12 },
   fixedOverflowWidgets: true,
   scrollbar: { alwaysConsumeMouseWheel: false },
+  // Names and values of JSON are strings.
+  quickSuggestions: { strings: 'on', other: 'on', comments: 'off' },
 } as const satisfies monaco.editor.IEditorOptions & { automaticLayout: boolean }
 
 export { monaco }

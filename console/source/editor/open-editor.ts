@@ -14,8 +14,12 @@ export interface CodeEditor {
   dispose(): void
 }
 
-interface EditorOptions {
+export interface EditorOptions {
   code: string
+  /** Its ending says the language. Default: `bot.ts`. */
+  file?: 'bot.ts' | 'flow.json'
+  /** The name of the editor for screen readers. */
+  label?: string
   isReadOnly: boolean
   onChange: (code: string) => void
   /** The action of Ctrl+S; it may change while the editor is open. */
@@ -24,12 +28,13 @@ interface EditorOptions {
 
 const owner = 'upload'
 
-/** Opens an editor of a bot's code, with the types for authors. Ctrl+S or Cmd+S deploys. */
-export function openEditor(element: HTMLElement, { code, isReadOnly, onChange, onDeploy }: EditorOptions): CodeEditor {
-  const uri = monaco.Uri.parse('file:///bot.ts')
+/** Opens an editor of a bot's code, with the types for authors, or of a flow, with its schema. Ctrl+S or Cmd+S deploys. */
+export function openEditor(element: HTMLElement, options: EditorOptions): CodeEditor {
+  const { code, file = 'bot.ts', label = 'Code of the bot', isReadOnly, onChange, onDeploy } = options
+  const uri = monaco.Uri.parse(`file:///${file}`)
   monaco.editor.getModel(uri)?.dispose()
-  const model = monaco.editor.createModel(code, 'typescript', uri)
-  const editor = monaco.editor.create(element, { ...looks, model, readOnly: isReadOnly, ariaLabel: 'Code of the bot' })
+  const model = monaco.editor.createModel(code, undefined, uri)
+  const editor = monaco.editor.create(element, { ...looks, model, readOnly: isReadOnly, ariaLabel: label })
   editor.addCommand(monaco.KeyMod.CtrlCmd | monaco.KeyCode.KeyS, () => void onDeploy.current())
   model.onDidChangeContent(() => {
     monaco.editor.setModelMarkers(model, owner, [])

@@ -1,5 +1,6 @@
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
+import type { Flow } from '../../../shared/flows/flow.ts'
 import { query, to } from '../state/route.ts'
 import type { FlowView, ShownFlow } from './flow-view.ts'
 import { toGraph } from './graph.ts'
@@ -9,10 +10,12 @@ import { placeBoxes, type Layout } from './place-boxes.ts'
 
 interface FlowPageProps extends ShownFlow {
   layout: Layout
+  /** The reason why the flow cannot be edited here. */
+  made: string | undefined
 }
 
 /** One flow: its picture, and its outline beside it, which has the same content as a list. */
-export function FlowPage({ layout, ...props }: FlowPageProps): JSX.Element {
+export function FlowPage({ layout, made, ...props }: FlowPageProps): JSX.Element {
   const { botId, flow } = props
   const graph = useMemo(() => toGraph(flow), [flow])
   const placed = useMemo(() => placeBoxes(graph, layout, flow.start), [graph, layout])
@@ -27,19 +30,42 @@ export function FlowPage({ layout, ...props }: FlowPageProps): JSX.Element {
   }
   return (
     <>
-      <header class="flow-header">
-        <nav aria-label="All flows">
-          <a class="button small" href={to('bots', botId, 'flows') + (event === null ? '' : `?event=${event}`)}>
-            Flows
+      <FlowHeader botId={botId} flow={flow}>
+        {event === null && made === undefined && (
+          <a class="button small" href={`${to('bots', botId, 'flows', flow.id)}?edit=`}>
+            Edit
           </a>
-        </nav>
-        <h2>{flow.name ?? flow.id}</h2>
-        {flow.description && <p class="quiet">{flow.description}</p>}
-      </header>
+        )}
+      </FlowHeader>
+      {made !== undefined && <p class="hint">{made}</p>}
       <div class="flow-page">
         <Picture {...view} graph={graph} placed={placed} />
         <Outline {...view} />
       </div>
     </>
+  )
+}
+
+interface FlowHeaderProps {
+  botId: string
+  flow: Flow
+  children: ComponentChildren
+}
+
+/** The name of a flow, the way back to all flows, and links. */
+export function FlowHeader({ botId, flow, children }: FlowHeaderProps): JSX.Element {
+  const event = query.value.get('event')
+  return (
+    <header class="flow-header">
+      <nav aria-label="All flows">
+        <a class="button small" href={to('bots', botId, 'flows') + (event === null ? '' : `?event=${event}`)}>
+          Flows
+        </a>
+      </nav>
+      <h2>{flow.name ?? flow.id}</h2>
+      {flow.description && <p class="quiet">{flow.description}</p>}
+      <span class="spacer" />
+      {children}
+    </header>
   )
 }

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import type { Flow } from '../../../shared/flows/flow.ts'
 import type { EventDetail } from '../api/types.ts'
+import { madeElsewhere } from '../bot/made-elsewhere.ts'
 import type { TabProps } from '../bot/tab.ts'
 import { plural, shortId } from '../format.ts'
 import { Empty, Loaded } from '../parts/loaded.tsx'
@@ -9,14 +10,15 @@ import { Status } from '../parts/status.tsx'
 import { useAnswer } from '../state/resource.ts'
 import { query, to } from '../state/route.ts'
 import { visitsOf, type Visit } from './event-path.ts'
-import { FlowPage } from './flow-page.tsx'
+import { FlowEditor } from './flow-editor.tsx'
+import { FlowHeader, FlowPage } from './flow-page.tsx'
 import './flows.css'
 
 /**
  * The flows of the deployed version, or one of them. With `?event=`, those of the version that handled the event, with
  * its path.
  */
-export function FlowsPage({ bot, segments: [flowId] }: TabProps): JSX.Element {
+export function FlowsPage({ bot, reloadBot, segments: [flowId] }: TabProps): JSX.Element {
   const eventId = query.value.get('event') ?? undefined
   const event = useAnswer<'getBotEvent'>(eventId && `/bots/${bot.id}/events/${eventId}`)
   const isKnown = eventId === undefined || event.data !== undefined || event.error !== undefined
@@ -29,7 +31,12 @@ export function FlowsPage({ bot, segments: [flowId] }: TabProps): JSX.Element {
     waiting.data?.positions.map(({ flow, node, conversations }) => [`${flow}/${node}`, conversations]),
   )
   const visits = event.data ? visitsOf(event.data.event.runs) : []
-  if (!bot.version) return <NoFlows />
+  const isNew = flowId === undefined && query.value.has('new')
+  const isEdited = flowId !== undefined && query.value.has('edit') && eventId === undefined
+  const editing = { bot, waits, reloadBot }
+  if (!bot.version) {
+    return isNew ? <FlowEditor {...editing} {...another('main')} /> : <NoFlows botId={bot.id} />
+  }
   return (
     <section class="flows" aria-label="Flows">
       {eventId !== undefined && (
@@ -42,12 +49,39 @@ export function FlowsPage({ bot, segments: [flowId] }: TabProps): JSX.Element {
         />
       )}
       <Loaded of={version}>
-        {({ version: { flows = [], layouts = {} } }) => {
-          if (flows.length === 0) return <NoFlows />
+        {({ version: { code, flows = [], hasFlowsInCode, layouts = {} } }) => {
+          const inCode = hasFlowsInCode ? 'The code exports these flows: change them there.' : undefined
+          const made = eventId === undefined ? (madeElsewhere(bot.version, code) ?? inCode) : undefined
           const known = flows as unknown as Flow[]
+          if (isNew && made === undefined) {
+            return <FlowEditor key="new" {...editing} {...another(freeId(known))} />
+          }
+          if (flows.length === 0) return <NoFlows botId={bot.id} made={made} />
           const flow = known.find(({ id }) => id === flowId)
-          if (flowId === undefined) return <FlowList botId={bot.id} flows={known} waits={waits} visits={visits} />
+          if (flowId === undefined) {
+            const mayAdd = made === undefined && eventId === undefined
+            return <FlowList botId={bot.id} flows={known} waits={waits} visits={visits} mayAdd={mayAdd} />
+          }
           if (!flow) return <Empty title={`Flow ${flowId} not found`} />
+          if (isEdited && made === undefined) {
+            return (
+              <>
+                <FlowHeader botId={bot.id} flow={flow}>
+                  <a class="button small" href={to('bots', bot.id, 'flows', flow.id)}>
+                    Close the editor
+                  </a>
+                </FlowHeader>
+                <FlowEditor
+                  key={flow.id}
+                  {...editing}
+                  flow={flow}
+                  newId=""
+                  isRemovable={known.length > 1 || code !== ''}
+                  layout={layouts[flow.id] ?? {}}
+                />
+              </>
+            )
+          }
           return (
             <FlowPage
               key={flow.id}
@@ -56,6 +90,7 @@ export function FlowsPage({ bot, segments: [flowId] }: TabProps): JSX.Element {
               layout={layouts[flow.id] ?? {}}
               waits={waits}
               visits={visits}
+              made={made}
             />
           )
         }}
@@ -64,14 +99,30 @@ export function FlowsPage({ bot, segments: [flowId] }: TabProps): JSX.Element {
   )
 }
 
-function NoFlows(): JSX.Element {
+function NoFlows({ botId, made }: { botId: string; made?: string | undefined }): JSX.Element {
   return (
     <Empty title="No flow yet">
       <p>
         Files <code>flows/&lt;id&gt;.json</code> of a project are its flows; <code>isobot deploy</code> uploads them.
       </p>
+      {made === undefined && (
+        <a class="button primary" href={`${to('bots', botId, 'flows')}?new=`}>
+          New flow
+        </a>
+      )}
     </Empty>
   )
+}
+
+const another = (newId: string) => ({ flow: undefined, newId, isRemovable: false, layout: {} })
+
+/** An id for another flow. The first one is `main`, which handles messages. */
+function freeId(flows: Flow[]): string {
+  const known = new Set(flows.map(({ id }) => id))
+  if (!known.has('main')) return 'main'
+  let number = flows.length + 1
+  while (known.has(`flow-${number}`)) number += 1
+  return `flow-${number}`
 }
 
 interface EventNoteProps {
@@ -104,11 +155,13 @@ interface FlowListProps {
   flows: Flow[]
   waits: ReadonlyMap<string, number>
   visits: Visit[]
+  /** Whether flows can be added here. */
+  mayAdd: boolean
 }
 
-function FlowList({ botId, flows, waits, visits }: FlowListProps): JSX.Element {
+function FlowList({ botId, flows, waits, visits, mayAdd }: FlowListProps): JSX.Element {
   const search = location.search
-  return (
+  const list = (
     <ol class="plain lines panel flow-list" aria-label="Flows" onKeyDown={moveBetweenRows}>
       {flows.map(({ id, name, description, nodes }) => {
         const waiting = nodes.reduce((sum, node) => sum + (waits.get(`${id}/${node.id}`) ?? 0), 0)
@@ -129,5 +182,18 @@ function FlowList({ botId, flows, waits, visits }: FlowListProps): JSX.Element {
         )
       })}
     </ol>
+  )
+  return (
+    <>
+      {mayAdd && (
+        <div class="toolbar">
+          <span class="spacer" />
+          <a class="button" href={`${to('bots', botId, 'flows')}?new=`}>
+            New flow
+          </a>
+        </div>
+      )}
+      {list}
+    </>
   )
 }

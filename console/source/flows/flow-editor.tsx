@@ -1,0 +1,213 @@
+import type { JSX } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Flow } from '../../../shared/flows/flow.ts'
+import { ask, explain, Failure } from '../api/ask.ts'
+import type { Bot } from '../api/types.ts'
+import { useEditor, useUnsaved } from '../editor/use-editor.ts'
+import { Confirm } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icons.tsx'
+import { Skeleton } from '../parts/loaded.tsx'
+import { notify } from '../state/notices.ts'
+import { navigate, query, to } from '../state/route.ts'
+import { firstFlow, positionIn, readFlow, writeFlow } from './flow-text.ts'
+import { toGraph } from './graph.ts'
+import { Picture } from './picture.tsx'
+import { placeBoxes, type Layout } from './place-boxes.ts'
+
+interface FlowEditorProps {
+  bot: Bot
+  /** The deployed flow; undefined for a new one. */
+  flow: Flow | undefined
+  /** The id of a new flow. */
+  newId: string
+  /** Whether the bot has something without the flow: code, or another flow. */
+  isRemovable: boolean
+  layout: Layout
+  waits: ReadonlyMap<string, number>
+  reloadBot: () => void
+}
+
+/** Changed flows that are not deployed, by bot and flow; kept while the page is open. */
+const drafts = new Map<string, { text: string; basedOn: string }>()
+
+const addressOf = (bot: Bot, flow: string, node?: string) =>
+  `${to('bots', bot.id, 'flows', flow)}?edit=${node === undefined ? '' : `&node=${encodeURIComponent(node)}`}`
+
+/**
+ * A flow as JSON, beside its picture, which follows the text. While the text is no flow, the picture is that of the last
+ * one that was.
+ */
+export function FlowEditor({ bot, flow, newId, isRemovable, layout, waits, reloadBot }: FlowEditorProps): JSX.Element {
+  const key = `${bot.id}/${flow?.id ?? ''}`
+  const deployed = flow ? writeFlow(flow) : ''
+  const begun = drafts.get(key)?.text ?? (flow ? deployed : writeFlow(firstFlow(newId)))
+  /** The deployed flow that the text began with. */
+  const basedOn = useRef(drafts.get(key)?.basedOn ?? deployed)
+  const [shown, setShown] = useState(() => readFlow(begun) ?? flow ?? firstFlow(newId))
+  const [isChanged, setIsChanged] = useState(begun !== deployed)
+  const [isBusy, setIsBusy] = useState(false)
+  const [problem, setProblem] = useState('')
+  /** The reason why the platform refuses the loss of nodes. */
+  const [loss, setLoss] = useState('')
+  const [isDeleting, setIsDeleting] = useState(false)
+
+  const deploy = async (allowRemovedNodes = false) => {
+    if (!editor.current) return
+    const text = editor.current.read()
+    setIsBusy(true)
+    setProblem('')
+    try {
+      const edited = JSON.parse(text) as Flow
+      const others = await deployedFlows(bot)
+      const present = others.find(({ id }) => id === flow?.id)
+      const before = present ? writeFlow(present) : ''
+      if (flow && before !== basedOn.current) {
+        basedOn.current = before
+        throw new Error('The flow was changed by another deployment in the meantime. Another “Deploy” replaces it.')
+      }
+      const flows = present ? others.map((each) => (each === present ? edited : each)) : [...others, edited]
+      await ask<'updateBot'>('PUT', `/bots/${bot.id}`, { body: { flows, allowRemovedNodes } })
+      drafts.delete(key)
+      basedOn.current = writeFlow(edited)
+      setIsChanged(false)
+      notify('good', 'Deployed: it handles all events from now on.')
+      reloadBot()
+      if (edited.id !== flow?.id) navigate(addressOf(bot, edited.id), { replace: true })
+    } catch (error) {
+      if (error instanceof Failure && error.type === 'BreakingChanges') return setLoss(error.message)
+      setProblem(explain(error))
+      const at = error instanceof Failure && error.metadata['flow'] === shown.id && positionIn(text, error.metadata)
+      if (at) editor.current?.mark(at, explain(error))
+    } finally {
+      setIsBusy(false)
+    }
+  }
+
+  const { container, editor, isReady } = useEditor({
+    code: begun,
+    file: 'flow.json',
+    label: `Flow ${flow?.id ?? 'without a name yet'}, as JSON`,
+    isReadOnly: false,
+    onChange(text) {
+      const differs = text !== basedOn.current
+      setIsChanged(differs)
+      setProblem('')
+      if (differs) drafts.set(key, { text, basedOn: basedOn.current })
+      else drafts.delete(key)
+      const read = readFlow(text)
+      if (read) setShown(read)
+    },
+    onDeploy: () => deploy(),
+  })
+
+  // After another person's deployment, an unchanged editor shows the new flow.
+  useEffect(() => {
+    if (drafts.has(key) || !flow || basedOn.current === deployed) return
+    basedOn.current = deployed
+    editor.current?.write(deployed)
+  }, [deployed])
+
+  const selected = query.value.get('node') ?? undefined
+  useEffect(() => {
+    if (!isReady || selected === undefined || !editor.current) return
+    const at = positionIn(editor.current.read(), { node: selected })
+    if (at) editor.current.goTo(at)
+  }, [selected, isReady])
+
+  useUnsaved(isChanged && flow !== undefined)
+
+  const remove = async () => {
+    const flows = (await deployedFlows(bot)).filter(({ id }) => id !== flow?.id)
+    await ask<'updateBot'>('PUT', `/bots/${bot.id}`, { body: { flows } })
+    drafts.delete(key)
+    notify('good', `Flow ${flow?.id} is deleted.`)
+    reloadBot()
+    navigate(to('bots', bot.id, 'flows'), { replace: true })
+  }
+
+  const graph = useMemo(() => toGraph(shown), [shown])
+  const placed = useMemo(() => placeBoxes(graph, layout, shown.start), [graph, layout])
+  return (
+    <>
+      <div class="toolbar flow-editor-bar">
+        <span class="file">
+          <code>flows/{shown.id}.json</code>
+          {isChanged && <span class="status warn">not deployed</span>}
+        </span>
+        <span class="spacer" />
+        {flow && isRemovable && (
+          <button type="button" class="button danger" onClick={() => setIsDeleting(true)}>
+            Delete
+          </button>
+        )}
+        {isChanged && flow && (
+          <button type="button" class="button" onClick={() => editor.current?.write(basedOn.current)}>
+            Discard
+          </button>
+        )}
+        <button
+          type="button"
+          class="button primary"
+          disabled={!isReady || isBusy || !isChanged}
+          title="Ctrl+S or ⌘S in the editor"
+          onClick={() => deploy()}
+        >
+          <Icon name="deploy" />
+          {isBusy ? 'Deploying' : 'Deploy'}
+        </button>
+      </div>
+      {problem && (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <div class="flow-editor">
+        <div class="editor" ref={container}>
+          {!isReady && <Skeleton lines={12} />}
+        </div>
+        <Picture
+          botId={bot.id}
+          flow={shown}
+          waits={waits}
+          visits={[]}
+          selected={selected}
+          addressOf={(node, other = flow?.id) =>
+            other === undefined ? `?new=&node=${encodeURIComponent(node ?? '')}` : addressOf(bot, other, node)
+          }
+          graph={graph}
+          placed={placed}
+        />
+      </div>
+      {loss && (
+        <Confirm
+          title="Deploy without these nodes"
+          action="Deploy without them"
+          isDangerous
+          onClose={() => setLoss('')}
+          onSubmit={() => deploy(true)}
+        >
+          <p>{loss}</p>
+        </Confirm>
+      )}
+      {isDeleting && flow && (
+        <Confirm
+          title={`Delete flow ${flow.id}`}
+          action="Delete"
+          isDangerous
+          onClose={() => setIsDeleting(false)}
+          onSubmit={remove}
+        >
+          <p>A version without it is deployed. Earlier versions keep it: a rollback brings it back.</p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+/** The flows that are deployed now: those that the page has may be older. */
+async function deployedFlows({ id }: Bot): Promise<Flow[]> {
+  const { bot } = await ask<'getBot'>('GET', `/bots/${id}`)
+  if (!bot.version) return []
+  const { version } = await ask<'getBotVersion'>('GET', `/bots/${id}/versions/${bot.version.id}`)
+  return (version.flows ?? []) as unknown as Flow[]
+}
