@@ -1027,6 +1027,58 @@ test('a visitor attaches files, which the bot reads at their address, and sees w
   await page.context().close()
 })
 
+test('files chosen while another is on its way lose neither it nor a refusal, and all of a choice are sent', async () => {
+  const { page, chat } = await visit()
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  const attach = async (...names: string[]) => {
+    const choosing = page.waitForEvent('filechooser')
+    await chat.getByRole('button', { name: 'Attach a file' }).click()
+    const files = names.map((name) => ({ name, mimeType: 'text/plain', buffer: Buffer.from('two words') }))
+    await (await choosing).setFiles(files)
+  }
+  const released = Promise.withResolvers<void>()
+  await page.route('**/files', async (route) => {
+    if (route.request().postData()?.includes('slow.txt')) await released.promise
+    await route.continue()
+  })
+  await attach('slow.txt')
+  await chat.getByText('Sending: slow.txt').waitFor()
+  await attach('page.html')
+  const refusal = chat.getByText('page.html: Not sent: key: the file is of the type text/html')
+  await refusal.waitFor()
+  expect(await chat.getByText('Sending: slow.txt').count()).toBe(1)
+  released.resolve()
+  await chat.getByRole('link', { name: 'slow.txt' }).waitFor()
+  await expect.poll(() => chat.getByText('Sending: slow.txt').count(), patience).toBe(0)
+  expect(await refusal.count()).toBe(1)
+
+  const names = Array.from({ length: 9 }, (_, index) => `note-${index}.txt`)
+  await attach(...names)
+  const links = chat.getByRole('link', { name: /^note-/ })
+  await expect.poll(() => links.count(), patience).toBe(9)
+  await page.context().close()
+})
+
+test('text that is pasted with a picture of it stays text, and a picture alone is a file', async () => {
+  const { page, chat } = await visit()
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  /** @returns whether the browser inserts what was pasted */
+  const paste = async (texts: Record<string, string>) =>
+    chat.getByRole('textbox').evaluate(`(field) => {
+      const clipboardData = new DataTransfer()
+      for (const [type, text] of Object.entries(${JSON.stringify(texts)})) clipboardData.setData(type, text)
+      clipboardData.items.add(new File(['pixels'], 'pasted.png', { type: 'image/png' }))
+      return field.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
+    }`)
+  expect(await paste({ 'text/plain': 'Tea\t3', 'text/html': '<table><tr><td>Tea<td>3</table>' })).toBe(true)
+  expect(await paste({ 'text/html': '<img src="pasted.png">' })).toBe(false)
+  // This web chat takes only texts as files: its answer shows that the picture was given to it as a file.
+  await chat.getByText('pasted.png: Not sent: key: the file is of the type image/png').waitFor()
+  await page.context().close()
+})
+
 test('a page of its own has the chat, without a site around it', async () => {
   const page = await browser.newPage({ viewport: { width: 390, height: 760 } })
   await page.goto(`${url}/chat`)

@@ -81,10 +81,12 @@ export function Composer(): JSX.Element {
           chat.showTyping(value !== '')
         }}
         onPaste={(event) => {
-          const files = [...(event.clipboardData?.files ?? [])]
-          if (!takesFiles || files.length === 0) return
+          const { files = [], types = [] } = event.clipboardData ?? {}
+          // Spreadsheets and word processors put a picture of the copied text beside it; a copied file has no HTML.
+          const isText = types.includes('text/plain') && types.includes('text/html')
+          if (!takesFiles || files.length === 0 || isText) return
           event.preventDefault()
-          void chat.attach(files)
+          void chat.attach([...files])
         }}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return

@@ -9,9 +9,6 @@ interface CreatedFile {
   contentType: string
 }
 
-/** Files that one message field takes at once. */
-const maxFiles = 8
-
 /** A file on its way, or refused with the reason. */
 interface Upload {
   name: string
@@ -38,16 +35,20 @@ export function openUploads(
   return {
     list,
     async attach(files) {
-      list.value = []
+      // Refusals of an earlier choice are read by now; its files that are still on their way stay.
+      list.value = list.value.filter(({ failure }) => failure === undefined)
       const conversationId = await entered()
-      for (const file of [...files].slice(0, maxFiles)) {
-        const others = list.value
-        list.value = [...others, { name: file.name }]
+      for (const file of files) {
+        const upload: Upload = { name: file.name }
+        const end = (...outcome: Upload[]) => {
+          list.value = list.value.flatMap((other) => (other === upload ? outcome : other))
+        }
+        list.value = [...list.value, upload]
         try {
-          send(await upload(ask, file, conversationId), conversationId)
-          list.value = others
+          send(await store(ask, file, conversationId), conversationId)
+          end()
         } catch (error) {
-          list.value = [...others, { name: file.name, failure: error instanceof Error ? error.message : '' }]
+          end({ name: file.name, failure: error instanceof Error ? error.message : '' })
         }
       }
     },
@@ -62,7 +63,7 @@ const groups = new Set(['image', 'audio', 'video'])
  * @returns the message with the file
  * @throws ChatError when the platform refuses it, another error when it is unavailable
  */
-async function upload(ask: Ask, file: File, conversationId: string): Promise<Payload> {
+async function store(ask: Ask, file: File, conversationId: string): Promise<Payload> {
   const body = { key: file.name, size: file.size, tags: { conversation: conversationId } }
   const { file: created } = await ask<{ file: CreatedFile }>('POST', 'files', body)
   // The platform's own address by the name under which it has served this frame, the only one that the policy allows.
