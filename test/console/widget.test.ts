@@ -1066,11 +1066,12 @@ test('text that is pasted with a picture of it stays text, and a picture alone i
   await chat.getByText('Welcome! Which tea?').waitFor()
   /** @returns whether the browser inserts what was pasted */
   const paste = async (texts: Record<string, string>) =>
-    chat.getByRole('textbox').evaluate(`(field) => {
+    page.frames()[1]!.evaluate<boolean>(`{
       const clipboardData = new DataTransfer()
       for (const [type, text] of Object.entries(${JSON.stringify(texts)})) clipboardData.setData(type, text)
       clipboardData.items.add(new File(['pixels'], 'pasted.png', { type: 'image/png' }))
-      return field.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
+      const paste = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true })
+      document.querySelector('textarea').dispatchEvent(paste)
     }`)
   expect(await paste({ 'text/plain': 'Tea\t3', 'text/html': '<table><tr><td>Tea<td>3</table>' })).toBe(true)
   expect(await paste({ 'text/html': '<img src="pasted.png">' })).toBe(false)
