@@ -509,6 +509,25 @@ test('a lost connection is tried again within seconds of a visible page, at once
   await page.context().close()
 })
 
+test('a visitor sees that the network is gone, and how much of a long text is taken', async () => {
+  const { page, chat } = await visit()
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  await page.context().setOffline(true)
+  await chat.getByText('The connection is lost').waitFor()
+  await page.context().setOffline(false)
+  await chat.getByText('The connection is lost').waitFor({ state: 'hidden' })
+  await chat.getByRole('textbox').focus()
+  await page.keyboard.insertText('x'.repeat(10_500))
+  await chat.getByText('10000 / 10000').waitFor()
+  expect(await violations(page)).toEqual([])
+  await chat.getByRole('textbox').fill('short')
+  await expect.poll(() => chat.getByText('10000 / 10000').count(), patience).toBe(0)
+  await say(chat, 'here again')
+  await chat.getByText('You said here again').waitFor()
+  await page.context().close()
+})
+
 test('a message whose answer is lost is sent again after 10 s, at once when the network returns, and stored once', async () => {
   const { page, chat } = await visit()
   await page.clock.install()

@@ -97,6 +97,11 @@ export function Composer(): JSX.Element {
       <button type="submit" class="icon send" aria-label={text('send')} disabled={isLocked || draft.trim() === ''}>
         <Icon name="send" />
       </button>
+      {draft.length >= maxLength && (
+        <p class="count" role="status">
+          {draft.length} / {maxLength}
+        </p>
+      )}
     </form>
   )
 }

@@ -165,6 +165,10 @@ export function openConnection({ base, lock, isNew, identity, receive, onState, 
 
   // Connections from before the network was gone are broken, even where no error has said so.
   addEventListener('online', replace)
+  // A stream that has broken without a word ends only when no ping has arrived for a minute.
+  addEventListener('offline', () => {
+    if (isRunning) onState('lost')
+  })
   function followVisibility(): void {
     clearTimeout(hiding)
     if (document.visibilityState === 'visible') {
