@@ -73,6 +73,9 @@ test('a flow is changed as text beside a picture that follows it, and is deploye
   await page.keyboard.press('ControlOrMeta+S')
   await page.getByText('Deployed: it handles all events from now on.').waitFor()
   await expect.poll(() => page.getByText('not deployed').count(), patience).toBe(0)
+  // The editor has the focus and its history still.
+  await page.keyboard.press('ControlOrMeta+Z')
+  await page.getByText('not deployed').waitFor()
   expect((await flowsOf(bot)).map(({ id }: { id: string }) => id)).toEqual(['main', 'other'])
   const ada = await openConversation(platform, bot)
   expect(await ada.say('hi')).toEqual(['Your name?'])

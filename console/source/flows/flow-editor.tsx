@@ -14,7 +14,7 @@ import { toGraph } from './graph.ts'
 import { Picture } from './picture.tsx'
 import { placeBoxes, type Layout } from './place-boxes.ts'
 
-interface FlowEditorProps {
+export interface FlowEditorProps {
   bot: Bot
   /** The deployed flow; undefined for a new one. */
   flow: Flow | undefined
@@ -67,9 +67,12 @@ export function FlowEditor({ bot, flow, newId, isRemovable, layout, waits, reloa
       }
       const flows = present ? others.map((each) => (each === present ? edited : each)) : [...others, edited]
       await ask<'updateBot'>('PUT', `/bots/${bot.id}`, { body: { flows, allowRemovedNodes } })
-      drafts.delete(key)
       basedOn.current = writeFlow(edited)
-      setIsChanged(false)
+      // The author may have gone on writing.
+      const now = editor.current?.read() ?? text
+      if (now === text) drafts.delete(key)
+      else drafts.set(key, { text: now, basedOn: basedOn.current })
+      setIsChanged(now !== text)
       notify('good', 'Deployed: it handles all events from now on.')
       reloadBot()
       if (edited.id !== flow?.id) navigate(addressOf(bot, edited.id), { replace: true })
@@ -114,7 +117,7 @@ export function FlowEditor({ bot, flow, newId, isRemovable, layout, waits, reloa
     if (at) editor.current.goTo(at)
   }, [selected, isReady])
 
-  useUnsaved(isChanged && flow !== undefined)
+  useUnsaved(isChanged && (flow !== undefined || drafts.has(key)))
 
   const remove = async () => {
     const flows = (await deployedFlows(bot)).filter(({ id }) => id !== flow?.id)

@@ -1,6 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
-import type { Flow } from '../../../shared/flows/flow.ts'
 import { query, to } from '../state/route.ts'
 import type { FlowView, ShownFlow } from './flow-view.ts'
 import { toGraph } from './graph.ts'
@@ -30,7 +29,7 @@ export function FlowPage({ layout, made, ...props }: FlowPageProps): JSX.Element
   }
   return (
     <>
-      <FlowHeader botId={botId} flow={flow}>
+      <FlowHeader botId={botId} title={flow.name ?? flow.id} description={flow.description}>
         {event === null && made === undefined && (
           <a class="button small" href={`${to('bots', botId, 'flows', flow.id)}?edit=`}>
             Edit
@@ -48,12 +47,13 @@ export function FlowPage({ layout, made, ...props }: FlowPageProps): JSX.Element
 
 interface FlowHeaderProps {
   botId: string
-  flow: Flow
-  children: ComponentChildren
+  title: string
+  description?: string | undefined
+  children?: ComponentChildren
 }
 
 /** The name of a flow, the way back to all flows, and links. */
-export function FlowHeader({ botId, flow, children }: FlowHeaderProps): JSX.Element {
+export function FlowHeader({ botId, title, description, children }: FlowHeaderProps): JSX.Element {
   const event = query.value.get('event')
   return (
     <header class="flow-header">
@@ -62,8 +62,8 @@ export function FlowHeader({ botId, flow, children }: FlowHeaderProps): JSX.Elem
           Flows
         </a>
       </nav>
-      <h2>{flow.name ?? flow.id}</h2>
-      {flow.description && <p class="quiet">{flow.description}</p>}
+      <h2>{title}</h2>
+      {description && <p class="quiet">{description}</p>}
       <span class="spacer" />
       {children}
     </header>

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { useRef } from 'preact/hooks'
 import type { Flow } from '../../../shared/flows/flow.ts'
 import type { EventDetail } from '../api/types.ts'
 import { madeElsewhere } from '../bot/made-elsewhere.ts'
@@ -10,7 +11,7 @@ import { Status } from '../parts/status.tsx'
 import { useAnswer } from '../state/resource.ts'
 import { query, to } from '../state/route.ts'
 import { visitsOf, type Visit } from './event-path.ts'
-import { FlowEditor } from './flow-editor.tsx'
+import { FlowEditor, type FlowEditorProps } from './flow-editor.tsx'
 import { FlowHeader, FlowPage } from './flow-page.tsx'
 import './flows.css'
 
@@ -34,8 +35,11 @@ export function FlowsPage({ bot, reloadBot, segments: [flowId] }: TabProps): JSX
   const isNew = flowId === undefined && query.value.has('new')
   const isEdited = flowId !== undefined && query.value.has('edit') && eventId === undefined
   const editing = { bot, waits, reloadBot }
+  // After a deployment the editor stays, with its cursor and its history, until the new version is loaded.
+  const last = useRef(version.data)
+  last.current = version.data ?? (isEdited ? last.current : undefined)
   if (!bot.version) {
-    return isNew ? <FlowEditor {...editing} {...another('main')} /> : <NoFlows botId={bot.id} />
+    return isNew ? <NewFlow {...editing} newId="main" /> : <NoFlows botId={bot.id} />
   }
   return (
     <section class="flows" aria-label="Flows">
@@ -48,13 +52,13 @@ export function FlowsPage({ bot, reloadBot, segments: [flowId] }: TabProps): JSX
           flowId={flowId}
         />
       )}
-      <Loaded of={version}>
+      <Loaded of={{ ...version, data: last.current }}>
         {({ version: { code, flows = [], hasFlowsInCode, layouts = {} } }) => {
           const inCode = hasFlowsInCode ? 'The code exports these flows: change them there.' : undefined
           const made = eventId === undefined ? (madeElsewhere(bot.version, code) ?? inCode) : undefined
           const known = flows as unknown as Flow[]
           if (isNew && made === undefined) {
-            return <FlowEditor key="new" {...editing} {...another(freeId(known))} />
+            return <NewFlow {...editing} newId={freeId(known)} />
           }
           if (flows.length === 0) return <NoFlows botId={bot.id} made={made} />
           const flow = known.find(({ id }) => id === flowId)
@@ -66,7 +70,7 @@ export function FlowsPage({ bot, reloadBot, segments: [flowId] }: TabProps): JSX
           if (isEdited && made === undefined) {
             return (
               <>
-                <FlowHeader botId={bot.id} flow={flow}>
+                <FlowHeader botId={bot.id} title={flow.name ?? flow.id} description={flow.description}>
                   <a class="button small" href={to('bots', bot.id, 'flows', flow.id)}>
                     Close the editor
                   </a>
@@ -114,7 +118,16 @@ function NoFlows({ botId, made }: { botId: string; made?: string | undefined }):
   )
 }
 
-const another = (newId: string) => ({ flow: undefined, newId, isRemovable: false, layout: {} })
+type NewFlowProps = Omit<FlowEditorProps, 'flow' | 'layout' | 'isRemovable'>
+
+function NewFlow(props: NewFlowProps): JSX.Element {
+  return (
+    <>
+      <FlowHeader botId={props.bot.id} title="New flow" />
+      <FlowEditor {...props} flow={undefined} layout={{}} isRemovable={false} />
+    </>
+  )
+}
 
 /** An id for another flow. The first one is `main`, which handles messages. */
 function freeId(flows: Flow[]): string {
