@@ -194,24 +194,29 @@ async function recordOutcomes(context: Context, run: HostRun, body: Json | undef
   }
 }
 
-/** Maximum of retries of a call that got 503 although all dependencies were up again when they were checked. */
+/** Maximum of retries of a call that got 503 although all dependencies are up. */
 const maxRetries = 5
 const pauseMilliseconds = 200
 
 /**
  * Hides outages of the database or Redis from code: its calls wait until both are up or the run's time is over. The
  * journal prevents that a retried call writes again.
+ *
+ * @returns the last reply; it has `isWriteRefused` when PostgreSQL refused the writes of any attempt
  */
 async function dispatchWhenUp(context: Context, request: Request): Promise<Reply> {
   const { all } = context.dependencies
-  let reply = await dispatch(context, request)
-  for (let breaks = 0; reply.status === 503 && breaks < maxRetries;) {
+  let breaks = 0
+  let isWriteRefused = false
+  for (;;) {
+    const reply = await dispatch(context, request)
+    if (reply.status !== 503) return reply
+    isWriteRefused ||= reply.isWriteRefused === true
     if (all.every((dependency) => dependency.isUp())) breaks++
+    if (breaks > maxRetries) return isWriteRefused ? { ...reply, isWriteRefused } : reply
     await Promise.all(all.map((dependency) => dependency.waitUntilUp()))
     await pause(pauseMilliseconds)
-    reply = await dispatch(context, request)
   }
-  return reply
 }
 
 /**
