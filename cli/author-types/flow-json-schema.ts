@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { destination } from '#shared/flows/fields.ts'
+import { cardSchemas } from '#shared/flows/check-flows.ts'
 import { flow } from '#shared/flows/flow.ts'
-import { describedCards, type FlowSchema } from './flow-schemas.ts'
+import type { FlowSchema } from './flow-schemas.ts'
 
 export const flowSchemaFile = join(import.meta.dirname, '..', '..', 'bot', 'flow.schema.json')
 
@@ -19,37 +19,15 @@ export function writeFlowSchema(): string {
   ofNode['cards']!['items'] = {
     type: 'object',
     required: ['id', 'type'],
-    properties: { type: { enum: describedCards.map(({ type }) => type), description: 'The type of the card.' } },
-    allOf: describedCards.map((card) => ({
-      if: { properties: { type: { const: card.type } } },
+    properties: { type: { enum: cardSchemas.map(({ type }) => type), description: 'The type of the card.' } },
+    allOf: cardSchemas.map(({ type, description, schema: ofCard }) => ({
+      if: { properties: { type: { const: type } } },
       // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-      then: cardSchema(card),
+      then: { description, ...standard(ofCard as unknown as FlowSchema) },
     })),
   }
   const whole = { $schema: 'http://json-schema.org/draft-07/schema#', title: 'A flow', ...schema }
   return `${JSON.stringify(whole, null, 2)}\n`
-}
-
-function cardSchema({ description, required, optional }: (typeof describedCards)[number]): JsonSchema {
-  const { properties: common } = (flow.properties.nodes.items.properties.cards.items ?? {}) as unknown as FlowSchema
-  const fields = Object.entries({ ...common, ports: ports(), ...required, ...optional })
-  return {
-    description,
-    required: Object.keys(required),
-    additionalProperties: false,
-    properties: {
-      type: { description },
-      ...Object.fromEntries(fields.filter(([name]) => name !== 'type').map(([name, one]) => [name, standard(one)])),
-    },
-  }
-}
-
-function ports(): FlowSchema {
-  return {
-    type: 'object',
-    additionalProperties: destination,
-    description: 'Where the card leads, by the names of its ports.',
-  }
 }
 
 /** JSON Schema has no `nullable`. Titles word the platform's errors, and would stand in the place of descriptions. */

@@ -47,12 +47,15 @@ const listedProblems = 5
 
 const isFlow = compile(flowSchema, 'closedBody')
 
+/** The schema of each type of card, with the fields that all cards have. */
+export const cardSchemas = Object.entries(cards).map(([type, { description, required, optional }]) => {
+  const ports = { type: 'object', maxProperties: 200, additionalProperties: destination } as const
+  const schema = closedObject({ id: { type: 'string' }, type: { const: type }, ...required }, { ports, ...optional })
+  return { type: type as CardType, description, schema }
+})
+
 const isCardOf = Object.fromEntries(
-  Object.entries(cards).map(([type, { required, optional }]) => {
-    const ports = { type: 'object', maxProperties: 200, additionalProperties: destination }
-    const schema = closedObject({ id: { type: 'string' }, type: { const: type }, ...required }, { ports, ...optional })
-    return [type, compile(schema, 'closedBody')]
-  }),
+  cardSchemas.map(({ type, schema }) => [type, compile(schema, 'closedBody')]),
 ) as unknown as Record<CardType, Validator<unknown>>
 
 /**

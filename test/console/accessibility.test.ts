@@ -9,7 +9,7 @@ import { createMember } from '../support/members.ts'
 import { endedEvents } from '../support/outcomes.ts'
 import type { DeployedBot, Platform } from '../support/platform.ts'
 import { installWebchat } from '../support/webchat.ts'
-import { installing, openConsole, patience } from './open-console.ts'
+import { installing, openConsole, patience, signIn } from './open-console.ts'
 
 const parts = new AsyncDisposableStack()
 let platform: Platform
@@ -35,18 +35,11 @@ beforeAll(async () => {
   bot = await createUsedBot()
   flowBot = await createWaitingBot()
   handedOver = await handOver()
-  await signIn(page, platform.token)
+  await signIn(page, platform)
 }, installing)
 afterAll(() => parts.disposeAsync())
 
 const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true })
-
-async function signIn(page: Page, token: string): Promise<void> {
-  await page.goto(`${platform.url}/console`)
-  await page.getByLabel('Personal token').fill(token)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { level: 1, name: 'Bots' }).waitFor()
-}
 
 /** Opens an address of the console, and waits until what it shows is loaded. */
 async function open(path: string): Promise<void> {
@@ -222,7 +215,7 @@ test('the first sign-in: no violations', async () => {
   await view.getByRole('button', { name: 'Sign in' }).click()
   await view.getByText('No account has this token').waitFor()
   expect(await violations(view)).toEqual([])
-  await signIn(view, authorization.replace('Bearer ', ''))
+  await signIn(view, platform, authorization.replace('Bearer ', ''))
   await view.getByRole('heading', { name: 'No bot yet' }).waitFor()
   expect(await violations(view)).toEqual([])
   await another.close()
@@ -377,6 +370,10 @@ const views: Record<string, { path: () => string; show?: () => Promise<unknown> 
       await page.locator('.waiting').first().waitFor()
       await page.locator('.picture').getByRole('link', { name: /^name/ }).click()
     },
+  },
+  'the editor of a flow': {
+    path: () => `/bots/${flowBot.id}/flows/main?edit=`,
+    show: () => page.locator('.monaco-editor .view-line').first().waitFor(),
   },
   'a bot’s web chat': {
     path: () => `/bots/${bot.id}/webchat`,

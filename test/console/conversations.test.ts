@@ -6,7 +6,7 @@ import { createChatUser, type ChatUser } from '../support/chat-client.ts'
 import { createMember } from '../support/members.ts'
 import { endedEvents } from '../support/outcomes.ts'
 import type { DeployedBot, Platform } from '../support/platform.ts'
-import { installing, openConsole, patience } from './open-console.ts'
+import { installing, openConsole, patience, signIn } from './open-console.ts'
 
 const parts = new AsyncDisposableStack()
 let platform: Platform
@@ -42,10 +42,7 @@ beforeAll(async () => {
   const ben = await createChatUser(bot.chatUrl, { name: 'Ben' })
   await ben.send(await ben.createConversation(), 'My parcel is broken')
   await endedEvents(platform, bot.id, 3)
-  await page.goto(`${platform.url}/console`)
-  await page.getByLabel('Personal token').fill(platform.token)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { level: 1, name: 'Bots' }).waitFor()
+  await signIn(page, platform)
 }, installing)
 afterAll(() => parts.disposeAsync())
 
@@ -234,10 +231,7 @@ test('a viewer learns which role reads conversations', async () => {
   const { authorization } = await createMember(platform, 'viewer', platform.workspaceId)
   const context = parts.adopt(await page.context().browser()!.newContext(), (open) => open.close())
   const view = await context.newPage()
-  await view.goto(`${platform.url}/console`)
-  await view.getByLabel('Personal token').fill(authorization.replace('Bearer ', ''))
-  await view.getByRole('button', { name: 'Sign in' }).click()
-  await view.getByRole('heading', { level: 1, name: 'Bots' }).waitFor()
+  await signIn(view, platform, authorization.replace('Bearer ', ''))
   await view.goto(`${platform.url}/console/bots/${bot.id}/conversations`)
   await view.getByRole('heading', { name: 'Conversations are for developers' }).waitFor()
   expect(await view.locator('[data-row]').count()).toBe(0)

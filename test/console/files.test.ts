@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createMember } from '../support/members.ts'
 import type { DeployedBot, Platform } from '../support/platform.ts'
-import { installing, openConsole, patience } from './open-console.ts'
+import { installing, openConsole, patience, signIn } from './open-console.ts'
 
 const parts = new AsyncDisposableStack()
 let platform: Platform
@@ -11,19 +11,12 @@ let bot: DeployedBot
 let complaints: string[]
 beforeAll(async () => {
   ;({ platform, page, complaints } = await openConsole(parts))
-  await signIn(page, platform.token)
+  await signIn(page, platform)
 }, installing)
 beforeEach(async () => {
   bot = await platform.createBot()
 })
 afterAll(() => parts.disposeAsync())
-
-async function signIn(page: Page, token: string): Promise<void> {
-  await page.goto(`${platform.url}/console`)
-  await page.getByLabel('Personal token').fill(token)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { level: 1, name: 'Bots' }).waitFor()
-}
 
 const button = (name: string) => page.getByRole('button', { name, exact: true })
 const dialog = (name: string) => page.getByRole('dialog', { name })
@@ -163,7 +156,7 @@ test('a viewer reads that files are for developers', async () => {
   const { authorization } = await createMember(platform, 'viewer', platform.workspaceId)
   const context = await page.context().browser()!.newContext()
   const view = await context.newPage()
-  await signIn(view, authorization.replace('Bearer ', ''))
+  await signIn(view, platform, authorization.replace('Bearer ', ''))
   await view.goto(`${platform.url}/console/bots/${bot.id}/files`)
   await view.getByRole('heading', { name: 'Files are for developers' }).waitFor()
   expect(await view.getByRole('button', { name: 'Upload' }).count()).toBe(0)

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openConversation } from '../flows/conversation.ts'
 import type { DeployedBot, Platform } from '../support/platform.ts'
-import { installing, openConsole, patience } from './open-console.ts'
+import { installing, openConsole, patience, signIn } from './open-console.ts'
 
 const parts = new AsyncDisposableStack()
 let platform: Platform
@@ -25,10 +25,7 @@ const other = { id: 'other', start: 'a', nodes: [{ id: 'a', cards: [{ id: 'say',
 
 beforeAll(async () => {
   ;({ platform, page, complaints } = await openConsole(parts, /status of 400/))
-  await page.goto(`${platform.url}/console`)
-  await page.getByLabel('Personal token').fill(platform.token)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { level: 1, name: 'Bots' }).waitFor()
+  await signIn(page, platform)
 }, installing)
 afterAll(() => parts.disposeAsync())
 
@@ -42,7 +39,7 @@ async function edit(bot: DeployedBot, id: string): Promise<void> {
   await text().waitFor()
 }
 
-/** Replaces the text, as somebody does who pastes it: the editor closes brackets that are typed. */
+/** Replaces the text by pasting, since the editor closes brackets that are typed. */
 async function write(changed: object): Promise<void> {
   await text().click()
   await page.keyboard.press('ControlOrMeta+A')
@@ -65,7 +62,7 @@ test('a flow is changed as text beside a picture that follows it, and is deploye
   const thanks = { id: 'thanks', cards: [{ id: 'say', type: 'say', message: 'Thank you' }] }
   await write({ ...flow, nodes: [flow.nodes[0], { ...flow.nodes[1], next: 'thanks' }, thanks] })
   await box(/^thanks/).waitFor()
-  // What is no JSON for the moment leaves the last picture.
+  // While the text is no JSON, the last picture stays.
   await page.keyboard.press('x')
   await page.locator('.squiggly-error').first().waitFor()
   expect(await box(/^thanks/).count()).toBe(1)
@@ -111,7 +108,7 @@ test('nodes at which conversations wait are removed only on confirmation', async
   await expect.poll(() => flowsOf(bot), patience).toEqual([changed])
 })
 
-test('a deployment by somebody else is not replaced unseen, and keeps its other flows', async () => {
+test('a deployment of another member is replaced only by a second attempt, and keeps its other flows', async () => {
   const bot = await platform.createBot('', { flows: [flow, other] })
   await edit(bot, 'main')
   await write({ ...flow, name: 'Mine' })

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openConversation } from '../flows/conversation.ts'
 import type { DeployedBot, Platform } from '../support/platform.ts'
-import { installing, openConsole, patience } from './open-console.ts'
+import { installing, openConsole, patience, signIn } from './open-console.ts'
 
 const parts = new AsyncDisposableStack()
 let platform: Platform
@@ -67,10 +67,7 @@ beforeAll(async () => {
   await ada.say('hi')
   await bob.say('hi')
   await ada.say('Ada')
-  await page.goto(`${platform.url}/console`)
-  await page.getByLabel('Personal token').fill(platform.token)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { level: 1, name: 'Bots' }).waitFor()
+  await signIn(page, platform)
 }, installing)
 afterAll(() => parts.disposeAsync())
 

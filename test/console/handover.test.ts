@@ -4,7 +4,7 @@ import { createChatUser, type ChatUser } from '../support/chat-client.ts'
 import { createMember } from '../support/members.ts'
 import { replies } from '../support/outcomes.ts'
 import type { DeployedBot, Platform } from '../support/platform.ts'
-import { installing, openConsole, patience } from './open-console.ts'
+import { installing, openConsole, patience, signIn } from './open-console.ts'
 
 const parts = new AsyncDisposableStack()
 let platform: Platform
@@ -32,10 +32,7 @@ beforeAll(async () => {
   bot = await platform.createBot(code)
   eve = await createMember(platform, 'developer', platform.workspaceId)
   await platform.context.db('accounts').where({ name: 'developer' }).update({ name: 'Eve' })
-  await page.goto(`${platform.url}/console`)
-  await page.getByLabel('Personal token').fill(platform.token)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { level: 1, name: 'Bots' }).waitFor()
+  await signIn(page, platform)
 }, installing)
 afterAll(() => parts.disposeAsync())
 

@@ -7,6 +7,14 @@ import { building, buildConsole } from './built.ts'
 export const installing = 600_000 + building
 export const patience = { timeout: 20_000 }
 
+/** Signs in to the console with a token, and waits for its first page. */
+export async function signIn(page: Page, platform: Platform, token = platform.token): Promise<void> {
+  await page.goto(`${platform.url}/console`)
+  await page.getByLabel('Personal token').fill(token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Bots' }).waitFor()
+}
+
 interface Console {
   platform: Platform
   browser: Browser

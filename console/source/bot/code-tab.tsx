@@ -2,9 +2,9 @@ import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, explain, Failure } from '../api/ask.ts'
 import type { Bot } from '../api/types.ts'
+import { EditorBar } from '../editor/editor-bar.tsx'
 import { useEditor, useUnsaved } from '../editor/use-editor.ts'
 import { Confirm } from '../parts/dialog.tsx'
-import { Icon } from '../parts/icons.tsx'
 import { Refusal, Skeleton } from '../parts/loaded.tsx'
 import { notify } from '../state/notices.ts'
 import { useAnswer } from '../state/resource.ts'
@@ -106,36 +106,18 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
 
   return (
     <section class="code" aria-label="Code">
-      <div class="toolbar">
-        <span class="file">
-          <code>bot.ts</code>
-          {isChanged && !isReadOnly && <span class="status warn">not deployed</span>}
-        </span>
-        <span class="spacer" />
-        {isChanged && !isReadOnly && !isNew && (
-          <button type="button" class="button" onClick={() => editor.current?.write(inService.current)}>
-            Discard
-          </button>
-        )}
-        <button
-          type="button"
-          class="button primary"
-          disabled={!isReady || isBusy || isReadOnly || !isChanged}
-          title="Ctrl+S or ⌘S in the editor"
-          onClick={() => deploy()}
-        >
-          <Icon name="deploy" />
-          {isBusy ? 'Deploying' : 'Deploy'}
-        </button>
-      </div>
+      <EditorBar
+        file="bot.ts"
+        isChanged={isChanged && !isReadOnly}
+        isBusy={isBusy}
+        mayDeploy={isReady}
+        onDeploy={() => deploy()}
+        onDiscard={isNew ? undefined : () => editor.current?.write(inService.current)}
+        problem={problem}
+      />
       {made && (
         <p class="hint">
           {made} <a href={to('bots', bot.id, 'versions')}>Versions</a> shows what has changed.
-        </p>
-      )}
-      {problem && (
-        <p class="problem" role="alert">
-          {problem}
         </p>
       )}
       <div class="editor" ref={container}>

@@ -92,8 +92,6 @@ export const looks = {
   padding: { top: 12, bottom: 12 },
   fixedOverflowWidgets: true,
   scrollbar: { alwaysConsumeMouseWheel: false },
-  // Names and values of JSON are strings.
-  quickSuggestions: { strings: 'on', other: 'on', comments: 'off' },
 } as const satisfies monaco.editor.IEditorOptions & { automaticLayout: boolean }
 
 export { monaco }

@@ -16,7 +16,7 @@ export interface CodeEditor {
 
 export interface EditorOptions {
   code: string
-  /** Its ending says the language. Default: `bot.ts`. */
+  /** The name of the model; its ending selects the language. Default: `bot.ts`. */
   file?: 'bot.ts' | 'flow.json'
   /** The name of the editor for screen readers. */
   label?: string
@@ -34,7 +34,14 @@ export function openEditor(element: HTMLElement, options: EditorOptions): CodeEd
   const uri = monaco.Uri.parse(`file:///${file}`)
   monaco.editor.getModel(uri)?.dispose()
   const model = monaco.editor.createModel(code, undefined, uri)
-  const editor = monaco.editor.create(element, { ...looks, model, readOnly: isReadOnly, ariaLabel: label })
+  const editor = monaco.editor.create(element, {
+    ...looks,
+    model,
+    readOnly: isReadOnly,
+    ariaLabel: label,
+    // Names and values of JSON are strings.
+    ...(file === 'flow.json' && { quickSuggestions: { strings: 'on', other: 'on', comments: 'off' } }),
+  })
   editor.addCommand(monaco.KeyMod.CtrlCmd | monaco.KeyCode.KeyS, () => void onDeploy.current())
   model.onDidChangeContent(() => {
     monaco.editor.setModelMarkers(model, owner, [])

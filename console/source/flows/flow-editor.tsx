@@ -3,23 +3,23 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Flow } from '../../../shared/flows/flow.ts'
 import { ask, explain, Failure } from '../api/ask.ts'
 import type { Bot } from '../api/types.ts'
+import { EditorBar } from '../editor/editor-bar.tsx'
 import { useEditor, useUnsaved } from '../editor/use-editor.ts'
 import { Confirm } from '../parts/dialog.tsx'
-import { Icon } from '../parts/icons.tsx'
 import { Skeleton } from '../parts/loaded.tsx'
+import { plural } from '../format.ts'
 import { notify } from '../state/notices.ts'
 import { navigate, query, to } from '../state/route.ts'
-import { firstFlow, positionIn, readFlow, writeFlow } from './flow-text.ts'
+import { positionIn, readFlow, writeFlow } from './flow-text.ts'
 import { toGraph } from './graph.ts'
 import { Picture } from './picture.tsx'
 import { placeBoxes, type Layout } from './place-boxes.ts'
 
 export interface FlowEditorProps {
   bot: Bot
-  /** The deployed flow; undefined for a new one. */
-  flow: Flow | undefined
-  /** The id of a new flow. */
-  newId: string
+  /** The deployed flow, or the one that a new flow begins with. */
+  flow: Flow
+  isNew?: boolean
   /** Whether the bot has something without the flow: code, or another flow. */
   isRemovable: boolean
   layout: Layout
@@ -37,13 +37,15 @@ const addressOf = (bot: Bot, flow: string, node?: string) =>
  * A flow as JSON, beside its picture, which follows the text. While the text is no flow, the picture is that of the last
  * one that was.
  */
-export function FlowEditor({ bot, flow, newId, isRemovable, layout, waits, reloadBot }: FlowEditorProps): JSX.Element {
-  const key = `${bot.id}/${flow?.id ?? ''}`
-  const deployed = flow ? writeFlow(flow) : ''
-  const begun = drafts.get(key)?.text ?? (flow ? deployed : writeFlow(firstFlow(newId)))
+export function FlowEditor(props: FlowEditorProps): JSX.Element {
+  const { bot, flow, isNew = false, isRemovable, layout, waits, reloadBot } = props
+  const key = `${bot.id}/${isNew ? '' : flow.id}`
+  const given = writeFlow(flow)
+  const deployed = isNew ? '' : given
+  const begun = drafts.get(key)?.text ?? given
   /** The deployed flow that the text began with. */
   const basedOn = useRef(drafts.get(key)?.basedOn ?? deployed)
-  const [shown, setShown] = useState(() => readFlow(begun) ?? flow ?? firstFlow(newId))
+  const [shown, setShown] = useState(() => readFlow(begun) ?? flow)
   const [isChanged, setIsChanged] = useState(begun !== deployed)
   const [isBusy, setIsBusy] = useState(false)
   const [problem, setProblem] = useState('')
@@ -59,9 +61,9 @@ export function FlowEditor({ bot, flow, newId, isRemovable, layout, waits, reloa
     try {
       const edited = JSON.parse(text) as Flow
       const others = await deployedFlows(bot)
-      const present = others.find(({ id }) => id === flow?.id)
+      const present = isNew ? undefined : others.find(({ id }) => id === flow.id)
       const before = present ? writeFlow(present) : ''
-      if (flow && before !== basedOn.current) {
+      if (before !== basedOn.current) {
         basedOn.current = before
         throw new Error('The flow was changed by another deployment in the meantime. Another “Deploy” replaces it.')
       }
@@ -75,7 +77,7 @@ export function FlowEditor({ bot, flow, newId, isRemovable, layout, waits, reloa
       setIsChanged(now !== text)
       notify('good', 'Deployed: it handles all events from now on.')
       reloadBot()
-      if (edited.id !== flow?.id) navigate(addressOf(bot, edited.id), { replace: true })
+      if (isNew || edited.id !== flow.id) navigate(addressOf(bot, edited.id), { replace: true })
     } catch (error) {
       if (error instanceof Failure && error.type === 'BreakingChanges') return setLoss(error.message)
       setProblem(explain(error))
@@ -89,7 +91,7 @@ export function FlowEditor({ bot, flow, newId, isRemovable, layout, waits, reloa
   const { container, editor, isReady } = useEditor({
     code: begun,
     file: 'flow.json',
-    label: `Flow ${flow?.id ?? 'without a name yet'}, as JSON`,
+    label: isNew ? 'New flow, as JSON' : `Flow ${flow.id}, as JSON`,
     isReadOnly: false,
     onChange(text) {
       const differs = text !== basedOn.current
@@ -105,7 +107,7 @@ export function FlowEditor({ bot, flow, newId, isRemovable, layout, waits, reloa
 
   // After another person's deployment, an unchanged editor shows the new flow.
   useEffect(() => {
-    if (drafts.has(key) || !flow || basedOn.current === deployed) return
+    if (drafts.has(key) || basedOn.current === deployed) return
     basedOn.current = deployed
     editor.current?.write(deployed)
   }, [deployed])
@@ -117,53 +119,37 @@ export function FlowEditor({ bot, flow, newId, isRemovable, layout, waits, reloa
     if (at) editor.current.goTo(at)
   }, [selected, isReady])
 
-  useUnsaved(isChanged && (flow !== undefined || drafts.has(key)))
+  useUnsaved(drafts.has(key))
 
   const remove = async () => {
-    const flows = (await deployedFlows(bot)).filter(({ id }) => id !== flow?.id)
+    const flows = (await deployedFlows(bot)).filter(({ id }) => id !== flow.id)
     await ask<'updateBot'>('PUT', `/bots/${bot.id}`, { body: { flows } })
     drafts.delete(key)
-    notify('good', `Flow ${flow?.id} is deleted.`)
+    notify('good', `Flow ${flow.id} is deleted.`)
     reloadBot()
     navigate(to('bots', bot.id, 'flows'), { replace: true })
   }
 
+  const waiting = flow.nodes.reduce((sum, node) => sum + (waits.get(`${flow.id}/${node.id}`) ?? 0), 0)
   const graph = useMemo(() => toGraph(shown), [shown])
   const placed = useMemo(() => placeBoxes(graph, layout, shown.start), [graph, layout])
   return (
     <>
-      <div class="toolbar flow-editor-bar">
-        <span class="file">
-          <code>flows/{shown.id}.json</code>
-          {isChanged && <span class="status warn">not deployed</span>}
-        </span>
-        <span class="spacer" />
-        {flow && isRemovable && (
+      <EditorBar
+        file={`flows/${shown.id}.json`}
+        isChanged={isChanged}
+        isBusy={isBusy}
+        mayDeploy={isReady}
+        onDeploy={() => deploy()}
+        onDiscard={isNew ? undefined : () => editor.current?.write(basedOn.current)}
+        problem={problem}
+      >
+        {isRemovable && (
           <button type="button" class="button danger" onClick={() => setIsDeleting(true)}>
             Delete
           </button>
         )}
-        {isChanged && flow && (
-          <button type="button" class="button" onClick={() => editor.current?.write(basedOn.current)}>
-            Discard
-          </button>
-        )}
-        <button
-          type="button"
-          class="button primary"
-          disabled={!isReady || isBusy || !isChanged}
-          title="Ctrl+S or ⌘S in the editor"
-          onClick={() => deploy()}
-        >
-          <Icon name="deploy" />
-          {isBusy ? 'Deploying' : 'Deploy'}
-        </button>
-      </div>
-      {problem && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      </EditorBar>
       <div class="flow-editor">
         <div class="editor" ref={container}>
           {!isReady && <Skeleton lines={12} />}
@@ -174,8 +160,10 @@ export function FlowEditor({ bot, flow, newId, isRemovable, layout, waits, reloa
           waits={waits}
           visits={[]}
           selected={selected}
-          addressOf={(node, other = flow?.id) =>
-            other === undefined ? `?new=&node=${encodeURIComponent(node ?? '')}` : addressOf(bot, other, node)
+          addressOf={(node, other) =>
+            isNew && other === undefined
+              ? `?new=&node=${encodeURIComponent(node ?? '')}`
+              : addressOf(bot, other ?? flow.id, node)
           }
           graph={graph}
           placed={placed}
@@ -192,7 +180,7 @@ export function FlowEditor({ bot, flow, newId, isRemovable, layout, waits, reloa
           <p>{loss}</p>
         </Confirm>
       )}
-      {isDeleting && flow && (
+      {isDeleting && (
         <Confirm
           title={`Delete flow ${flow.id}`}
           action="Delete"
@@ -201,6 +189,7 @@ export function FlowEditor({ bot, flow, newId, isRemovable, layout, waits, reloa
           onSubmit={remove}
         >
           <p>A version without it is deployed. Earlier versions keep it: a rollback brings it back.</p>
+          {waiting > 0 && <p>Waiting in it: {plural(waiting, 'conversation')}.</p>}
         </Confirm>
       )}
     </>

@@ -1,18 +1,19 @@
 import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
 import type { Flow } from '../../../shared/flows/flow.ts'
-import type { EventDetail } from '../api/types.ts'
+import type { Bot, EventDetail, VersionWithCode } from '../api/types.ts'
 import { madeElsewhere } from '../bot/made-elsewhere.ts'
 import type { TabProps } from '../bot/tab.ts'
 import { plural, shortId } from '../format.ts'
-import { Empty, Loaded } from '../parts/loaded.tsx'
+import { Empty, Loaded, Skeleton } from '../parts/loaded.tsx'
 import { moveBetweenRows } from '../parts/rows.ts'
 import { Status } from '../parts/status.tsx'
 import { useAnswer } from '../state/resource.ts'
 import { query, to } from '../state/route.ts'
 import { visitsOf, type Visit } from './event-path.ts'
-import { FlowEditor, type FlowEditorProps } from './flow-editor.tsx'
+import { FlowEditor } from './flow-editor.tsx'
 import { FlowHeader, FlowPage } from './flow-page.tsx'
+import { firstFlow } from './flow-text.ts'
 import './flows.css'
 
 /**
@@ -32,15 +33,11 @@ export function FlowsPage({ bot, reloadBot, segments: [flowId] }: TabProps): JSX
     waiting.data?.positions.map(({ flow, node, conversations }) => [`${flow}/${node}`, conversations]),
   )
   const visits = event.data ? visitsOf(event.data.event.runs) : []
-  const isNew = flowId === undefined && query.value.has('new')
-  const isEdited = flowId !== undefined && query.value.has('edit') && eventId === undefined
-  const editing = { bot, waits, reloadBot }
   // After a deployment the editor stays, with its cursor and its history, until the new version is loaded.
   const last = useRef(version.data)
-  last.current = version.data ?? (isEdited ? last.current : undefined)
-  if (!bot.version) {
-    return isNew ? <NewFlow {...editing} newId="main" /> : <NoFlows botId={bot.id} />
-  }
+  last.current = version.data ?? (query.value.has('edit') ? last.current : undefined)
+  const shown = last.current
+  const parts = { bot, flowId, waits, reloadBot }
   return (
     <section class="flows" aria-label="Flows">
       {eventId !== undefined && (
@@ -48,84 +45,103 @@ export function FlowsPage({ bot, reloadBot, segments: [flowId] }: TabProps): JSX
           botId={bot.id}
           eventId={eventId}
           event={event.data?.event}
-          isDeployed={versionId === bot.version.id}
+          isDeployed={versionId === bot.version?.id}
           flowId={flowId}
         />
       )}
-      <Loaded of={{ ...version, data: last.current }}>
-        {({ version: { code, flows = [], hasFlowsInCode, layouts = {} } }) => {
-          const inCode = hasFlowsInCode ? 'The code exports these flows: change them there.' : undefined
-          const made = eventId === undefined ? (madeElsewhere(bot.version, code) ?? inCode) : undefined
-          const known = flows as unknown as Flow[]
-          if (isNew && made === undefined) {
-            return <NewFlow {...editing} newId={freeId(known)} />
-          }
-          if (flows.length === 0) return <NoFlows botId={bot.id} made={made} />
-          const flow = known.find(({ id }) => id === flowId)
-          if (flowId === undefined) {
-            const mayAdd = made === undefined && eventId === undefined
-            return <FlowList botId={bot.id} flows={known} waits={waits} visits={visits} mayAdd={mayAdd} />
-          }
-          if (!flow) return <Empty title={`Flow ${flowId} not found`} />
-          if (isEdited && made === undefined) {
-            return (
-              <>
-                <FlowHeader botId={bot.id} title={flow.name ?? flow.id} description={flow.description}>
-                  <a class="button small" href={to('bots', bot.id, 'flows', flow.id)}>
-                    Close the editor
-                  </a>
-                </FlowHeader>
-                <FlowEditor
-                  key={flow.id}
-                  {...editing}
-                  flow={flow}
-                  newId=""
-                  isRemovable={known.length > 1 || code !== ''}
-                  layout={layouts[flow.id] ?? {}}
-                />
-              </>
-            )
-          }
-          return (
-            <FlowPage
-              key={flow.id}
-              botId={bot.id}
-              flow={flow}
-              layout={layouts[flow.id] ?? {}}
-              waits={waits}
-              visits={visits}
-              made={made}
-            />
-          )
-        }}
-      </Loaded>
+      {bot.version ? (
+        <Loaded of={{ ...version, data: shown }}>
+          {(answer) => (
+            <FlowsOf {...parts} version={answer.version} visits={visits} isCurrent={shown === version.data} />
+          )}
+        </Loaded>
+      ) : (
+        <FlowsOf {...parts} version={undefined} visits={visits} isCurrent />
+      )}
     </section>
   )
 }
 
-function NoFlows({ botId, made }: { botId: string; made?: string | undefined }): JSX.Element {
+interface FlowsOfProps {
+  bot: Bot
+  flowId: string | undefined
+  /** Undefined for a bot without a version. */
+  version: VersionWithCode | undefined
+  /** Whether the version is the one to show, and not the one before it. */
+  isCurrent: boolean
+  waits: ReadonlyMap<string, number>
+  visits: Visit[]
+  reloadBot: () => void
+}
+
+/** The flows of a version, one of them, or its editor, as the address says. */
+function FlowsOf({ bot, flowId, version, isCurrent, waits, visits, reloadBot }: FlowsOfProps): JSX.Element {
+  const isOfEvent = query.value.has('event')
+  const flows = (version?.flows ?? []) as unknown as Flow[]
+  const code = version?.code ?? ''
+  const inCode = version?.hasFlowsInCode ? 'The code exports these flows: change them there.' : undefined
+  const made = isOfEvent ? undefined : (madeElsewhere(bot.version, code) ?? inCode)
+  const mayEdit = !isOfEvent && made === undefined
+  if (flowId === undefined && query.value.has('new') && mayEdit) {
+    return (
+      <>
+        <FlowHeader botId={bot.id} title="New flow" />
+        <FlowEditor
+          bot={bot}
+          flow={firstFlow(freeId(flows))}
+          isNew
+          isRemovable={false}
+          layout={{}}
+          waits={waits}
+          reloadBot={reloadBot}
+        />
+      </>
+    )
+  }
+  if (flows.length === 0) return <NoFlows botId={bot.id} mayAdd={mayEdit} />
+  if (flowId === undefined) {
+    return <FlowList botId={bot.id} flows={flows} waits={waits} visits={visits} mayAdd={mayEdit} />
+  }
+  const flow = flows.find(({ id }) => id === flowId)
+  if (!flow) return isCurrent ? <Empty title={`Flow ${flowId} not found`} /> : <Skeleton lines={4} />
+  const layout = version?.layouts?.[flow.id] ?? {}
+  if (!query.value.has('edit') || !mayEdit) {
+    return (
+      <FlowPage key={flow.id} botId={bot.id} flow={flow} layout={layout} waits={waits} visits={visits} made={made} />
+    )
+  }
+  return (
+    <>
+      <FlowHeader botId={bot.id} title={flow.name ?? flow.id} description={flow.description}>
+        <a class="button small" href={to('bots', bot.id, 'flows', flow.id)}>
+          Close the editor
+        </a>
+      </FlowHeader>
+      <FlowEditor
+        key={flow.id}
+        bot={bot}
+        flow={flow}
+        isRemovable={flows.length > 1 || code !== ''}
+        layout={layout}
+        waits={waits}
+        reloadBot={reloadBot}
+      />
+    </>
+  )
+}
+
+function NoFlows({ botId, mayAdd }: { botId: string; mayAdd: boolean }): JSX.Element {
   return (
     <Empty title="No flow yet">
       <p>
         Files <code>flows/&lt;id&gt;.json</code> of a project are its flows; <code>isobot deploy</code> uploads them.
       </p>
-      {made === undefined && (
+      {mayAdd && (
         <a class="button primary" href={`${to('bots', botId, 'flows')}?new=`}>
           New flow
         </a>
       )}
     </Empty>
-  )
-}
-
-type NewFlowProps = Omit<FlowEditorProps, 'flow' | 'layout' | 'isRemovable'>
-
-function NewFlow(props: NewFlowProps): JSX.Element {
-  return (
-    <>
-      <FlowHeader botId={props.bot.id} title="New flow" />
-      <FlowEditor {...props} flow={undefined} layout={{}} isRemovable={false} />
-    </>
   )
 }
 

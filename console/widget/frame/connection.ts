@@ -40,7 +40,7 @@ const refusedMilliseconds = 60_000
 const maxRenewals = 2
 /** A tab that is not looked at for longer needs no connection: browsers allow few to one server, over all tabs. */
 const hiddenMilliseconds = 60_000
-/** The time in which a tab sees what another has stored, on a busy machine too. */
+/** Upper bound of the time after which a tab sees what another has stored, on a busy machine too. */
 const sharedMilliseconds = 3000
 const sharedIntervalMilliseconds = 20
 /** An attempt without a first frame for longer is replaced when the visitor returns. */
@@ -97,14 +97,14 @@ export function openConnection({ base, lock, isNew, identity, receive, onState, 
 
   /** Opens the stream of a new visitor or conversation, as the one tab that does, unless another has before. */
   async function enter(signal: AbortSignal): Promise<ChatStream> {
-    // Held by tabs that have stored a visitor and a conversation, which this tab may see later than the end of their turn.
-    const entered = `${lock}ed`
-    const until = (await isHeld(entered)) ? Date.now() + sharedMilliseconds : 0
+    // Tabs that have stored a visitor and a conversation hold it: this tab may see what they stored after their turn has ended.
+    const stored = `${lock}-stored`
+    const until = (await isHeld(stored)) ? Date.now() + sharedMilliseconds : 0
     while (isNew() && Date.now() < until && !signal.aborted) {
       await new Promise((resolve) => setTimeout(resolve, sharedIntervalMilliseconds))
     }
     const opened = await open(signal)
-    if (!isNew()) await hold(entered)
+    if (!isNew()) await hold(stored)
     return opened
   }
 
@@ -165,7 +165,7 @@ export function openConnection({ base, lock, isNew, identity, receive, onState, 
 
   // Connections from before the network was gone are broken, even where no error has said so.
   addEventListener('online', replace)
-  // A stream that has broken without a word ends only when no ping has arrived for a minute.
+  // A stream whose network is gone gets no error, and ends only when no ping has arrived for a minute.
   addEventListener('offline', () => {
     if (isRunning) onState('lost')
   })
