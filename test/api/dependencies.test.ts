@@ -7,6 +7,8 @@ import { replies } from '../support/outcomes.ts'
 import { backEnds, openPlatform, send, type Answer, type DeployedBot, type Platform } from '../support/platform.ts'
 import { startProcess } from '../support/processes.ts'
 
+const metricsToken = 'the-operator-of-the-tests-of-dependencies'
+
 /** Says two things, with a pause between them where that is asked for. */
 const slowBot = `
   export const hooks = {
@@ -58,6 +60,7 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
   let database: Link
   let redis: Link | undefined
   let url: string
+  let metricsPort: string
   let bot: DeployedBot
   let chatUser: ChatUser
   let conversationId: string
@@ -69,6 +72,7 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
     redis = REDIS_URL === undefined ? undefined : await linkTo(REDIS_URL)
     const port = String(await freePort())
     url = `http://127.0.0.1:${port}`
+    metricsPort = String(await freePort())
     const environment = {
       DATABASE_URL: through(database, DATABASE_URL!),
       ...(redis && { REDIS_URL: through(redis, REDIS_URL!) }),
@@ -84,7 +88,10 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
     database.cut()
     redis?.cut()
     for (const name of ['api', 'worker'] as const) {
-      const child = await startProcess(platform, name, environment)
+      const child = await startProcess(platform, name, {
+        ...environment,
+        ...(name === 'worker' && { METRICS_PORT: metricsPort, METRICS_TOKEN: metricsToken }),
+      })
       parts.defer(async () => void (await child.stop()))
     }
     await vi.waitUntil(async () => (await get('/healthz')).status === 200, { timeout: 50_000 })
@@ -126,6 +133,15 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
       .db('pg_stat_database')
       .where('datname', platform.context.db.raw('current_database()'))
     return Number((await statistics.first('xact_rollback')).xact_rollback)
+  }
+
+  /** Runs of code that the worker ended because their time was over. */
+  async function timeouts(): Promise<number> {
+    const headers = { authorization: `Bearer ${metricsToken}` }
+    const response = await fetch(`http://127.0.0.1:${metricsPort}/metrics`, { headers })
+    expect(response.status).toBe(200)
+    const [, count = '0'] = /^isobot_runs_total{outcome="timeout"} (\d+)$/m.exec(await response.text()) ?? []
+    return Number(count)
   }
 
   /** Says something in a conversation of its own, and waits for what the bot says to it. */
@@ -203,6 +219,42 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
     await converse()
     await expect.poll(() => replies(platform, slow), { timeout: 30_000 }).toEqual(['first', 'second'])
     expect(await platform.context.db('events').where({ bot_id: bot.id, status: 'failed' })).toEqual([])
+  }, 90_000)
+
+  test('whose database ends the connection of every write for a while, without being away, fail no event', async () => {
+    const slow = await chatUser.createConversation()
+    expect(await say('slowly', slow)).toMatchObject({ status: 201 })
+    await expect.poll(() => replies(platform, slow), { timeout: 10_000, interval: 20 }).toEqual(['first'])
+    const { db } = platform.context
+    await db.transaction(async (transaction) => {
+      await transaction.raw('lock table messages in exclusive mode')
+      let ended = 0
+      const endWaiting = async () => {
+        const waiting = db('pg_stat_activity')
+          .where({ wait_event_type: 'Lock' })
+          .whereRaw('datname = current_database()')
+        ended += (await waiting.select(db.raw('pg_terminate_backend(pid)'))).length
+        return ended
+      }
+      // More than one run repeats its call.
+      await expect.poll(endWaiting, { timeout: 20_000, interval: 50 }).toBeGreaterThan(8)
+    })
+    await expect.poll(() => replies(platform, slow), { timeout: 30_000 }).toEqual(['first', 'second'])
+    expect(await platform.context.db('events').where({ bot_id: bot.id, status: 'failed' })).toEqual([])
+  }, 90_000)
+
+  test('whose database is away for longer than an event may take handle it when it is back', async () => {
+    const limited = await platform.createBot(slowBot, { limits: { wallMilliseconds: 2500 } })
+    const user = await createChatUser(limited.chatUrl)
+    const conversation = await user.createConversation()
+    await user.send(conversation, 'slowly')
+    await expect.poll(() => replies(platform, conversation), { timeout: 10_000, interval: 20 }).toEqual(['first'])
+    expect(await timeouts()).toBe(0)
+    database.cut()
+    await expect.poll(timeouts, { timeout: 10_000 }).toBe(1)
+    database.mend()
+    await untilReady()
+    await expect.poll(() => replies(platform, conversation), { timeout: 30_000 }).toEqual(['first', 'second'])
   }, 90_000)
 
   test('answer the published client with errors that it knows, and event sources with a status on which they reconnect', async () => {

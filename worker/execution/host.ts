@@ -32,6 +32,10 @@ export interface HostRun {
   openStreams: OpenStreams
   /** Aborted when the run has ended: no code receives what its calls still return. */
   ended: AbortSignal
+  /** The event may be run again after an outage of the platform; false where its runs may themselves be the cause. */
+  mayRepeat?: boolean
+  /** Called when a call waits for the database or Redis, which is unavailable. */
+  onOutage?(): void
   /** Called for each host call; `name` receives its operation, and `end` the status of its answer, or a word for an end within. */
   onCall?(name: string): OpenStep
   /** Whether the event keeps what it asks language models. */
@@ -59,7 +63,7 @@ export function createHostHandler(
     let caller: BotCaller | undefined
     let operationName: string | undefined
     const step = run.onCall?.(`${method} ${path}`)
-    const reply = await dispatchWhenUp(context, {
+    const { reply, isOutage } = await dispatchWhenUp(context, run.onOutage, {
       method,
       path,
       ...(query && { query }),
@@ -71,8 +75,9 @@ export function createHostHandler(
     })
     if (reply.stream) return toHostStream(reply.status, reply.stream, (how) => step?.end(how))
     step?.end(reply.status)
-    // The code is not at fault, and its event could not be completed either: it is repeated until writes are accepted.
+    // The code is not at fault. While writes are refused, its event is not claimed again either, so that cannot repeat fast.
     if (reply.isWriteRefused) return { interrupted: 'the database refuses all writes' }
+    if (isOutage && run.mayRepeat) return { interrupted: 'the platform could not answer a call' }
     if (reply.content) return contentStream(context, reply.status, reply.content)
     if (operationName !== 'searchFiles' || reply.status !== 200) return reply as HostReply
     const { passages } = reply.body as { passages: FoundPassageView[] }
@@ -188,8 +193,7 @@ async function recordOutcomes(context: Context, run: HostRun, body: Json | undef
         return { status: 400, body: { message: 'A variable holds a character that cannot be stored: U+0000' } }
       }
       if (ApiError.from(error).status !== 503) throw error
-      await Promise.all(context.dependencies.all.map((dependency) => dependency.waitUntilUp()))
-      await pause(pauseMilliseconds)
+      await waitUntilUp(context, run.onOutage)
     }
   }
 }
@@ -202,21 +206,31 @@ const pauseMilliseconds = 200
  * Hides outages of the database or Redis from code: its calls wait until both are up or the run's time is over. The
  * journal prevents that a retried call writes again.
  *
- * @returns the last reply; it has `isWriteRefused` when PostgreSQL refused the writes of any attempt
+ * @returns the last reply; it has `isWriteRefused` when PostgreSQL refused the writes of any attempt. `isOutage` tells
+ *   that no attempt was answered
  */
-async function dispatchWhenUp(context: Context, request: Request): Promise<Reply> {
+async function dispatchWhenUp(
+  context: Context,
+  onOutage: HostRun['onOutage'],
+  request: Request,
+): Promise<{ reply: Reply; isOutage: boolean }> {
   const { all } = context.dependencies
   let breaks = 0
   let isWriteRefused = false
   for (;;) {
     const reply = await dispatch(context, request)
-    if (reply.status !== 503) return reply
+    if (reply.status !== 503) return { reply, isOutage: false }
     isWriteRefused ||= reply.isWriteRefused === true
     if (all.every((dependency) => dependency.isUp())) breaks++
-    if (breaks > maxRetries) return isWriteRefused ? { ...reply, isWriteRefused } : reply
-    await Promise.all(all.map((dependency) => dependency.waitUntilUp()))
-    await pause(pauseMilliseconds)
+    if (breaks > maxRetries) return { reply: isWriteRefused ? { ...reply, isWriteRefused } : reply, isOutage: true }
+    await waitUntilUp(context, onOutage)
   }
+}
+
+async function waitUntilUp({ dependencies: { all } }: Context, onOutage: HostRun['onOutage']): Promise<void> {
+  if (!all.every((dependency) => dependency.isUp())) onOutage?.()
+  await Promise.all(all.map((dependency) => dependency.waitUntilUp()))
+  await pause(pauseMilliseconds)
 }
 
 /**

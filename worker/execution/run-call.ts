@@ -41,6 +41,8 @@ export interface Handling extends FetchCount {
   actions: { called: number; inFlight: number }
   /** In milliseconds since 1970. A nested run in another isolate ends by the same deadline. */
   deadline: number
+  /** A call of any of its runs has waited for the database or Redis, which was unavailable. */
+  metOutage: boolean
 }
 
 /** Position of a run in the run tree. */
@@ -50,6 +52,12 @@ interface RunPosition {
   /** The calling run, when both run in the same isolate. */
   within?: string
 }
+
+/**
+ * Maximum of runs of an event, beyond which it is no longer run again because of an outage: its own calls may be what
+ * the database does not survive.
+ */
+const maxRuns = 10
 
 /** Maximum length of a chain of actions that call each other. */
 const maxDepth = 16
@@ -75,6 +83,7 @@ export async function runCall(
 ): Promise<Outcome> {
   const { event, openStreams, limits, recorder } = handling
   const { scope, within } = position
+  const mayRepeat = event.attempt < maxRuns
   if (call.code.url !== undefined) return runElsewhere(worker, handling, call, scope)
   // The step of an action is nested in that of its call, which is nested in that of a hook.
   const depth = 2 * (scope.split('/').length - 1)
@@ -99,6 +108,8 @@ export async function runCall(
     openStreams,
     ended: ended.signal,
     fetch,
+    mayRepeat,
+    onOutage: () => (handling.metOutage = true),
     keepsPrompts: event.keeps_prompts,
     userId: event.user_id,
     onCall: (name) => observedCall(worker, recorder.begin('call', name, depth + 1)),
@@ -129,7 +140,7 @@ export async function runCall(
   const left = scope === '' ? limits.wallMilliseconds : Math.max(1, handling.deadline - Date.now())
   const start = recorder.now
   const logged: WrittenLine[] = []
-  const outcome = await observedRun(worker, {
+  const ran = await observedRun(worker, {
     id,
     bundle: inHeap(call.code.bundle, limits),
     // A repeated run gives its streams the same names, so that listeners replace what they show of them.
@@ -145,11 +156,25 @@ export async function runCall(
       logged.push(written)
     },
   })
+  const outcome = mayRepeat && handling.metOutage ? withoutTimeout(ran) : ran
   // A run that is repeated gets the answers of calls that are still in flight.
   if (outcome.status !== 'interrupted') ended.abort(runEnded)
   await nameSources(worker.sourceMaps, logged, call.code)
   recorder.ran(outcome, start, depth)
   return outcome
+}
+
+/** A run that was over time because it had waited for the database is run again: its code is not at fault. */
+function withoutTimeout(outcome: Outcome): Outcome {
+  if (outcome.status !== 'failed' || outcome.reason !== 'timeout') return outcome
+  const { logs, cpuMilliseconds, hooks } = outcome
+  return {
+    status: 'interrupted',
+    reason: 'it waited for the database until its time was over',
+    logs,
+    cpuMilliseconds,
+    hooks,
+  }
 }
 
 /** The field of a log line that names the integration whose code wrote it. */

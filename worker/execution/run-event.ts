@@ -62,6 +62,7 @@ export async function runEvent(worker: WorkerContext, event: ClaimedEvent, recor
     actions: { called: 0, inFlight: 0 },
     deadline,
     fetches: 0,
+    metOutage: false,
   }
   try {
     return await toHandled(worker, call, await runCall(worker, handling, call), log.lines)
