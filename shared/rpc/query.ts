@@ -17,10 +17,17 @@ export function nestQuery(flat: Record<string, unknown>): Record<string, unknown
     const [, name, afterDot, inBrackets] = ofObject.exec(key) ?? []
     const inner = afterDot ?? inBrackets
     if (name === undefined || inner === undefined) nested.set(key, value)
-    else objects.set(name, [...(objects.get(name) ?? []), [inner, value]])
+    else getOrInsert(objects, name).push([inner, value])
   }
   for (const [key, fields] of objects) nested.set(key, Object.fromEntries(fields))
   return Object.fromEntries(nested)
+}
+
+/** The list of a key, for further elements: code may send a hundred thousand fields, and copies of lists would take minutes. */
+export function getOrInsert<Element>(lists: Map<string, Element[]>, key: string): Element[] {
+  let list = lists.get(key)
+  if (!list) lists.set(key, (list = []))
+  return list
 }
 
 /**

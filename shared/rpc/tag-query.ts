@@ -1,9 +1,9 @@
 import { ApiError } from '../errors.ts'
 import { isRecord } from '../models/payload.ts'
 import { tagOperators } from '../models/tag-filter.ts'
-import { nestQuery } from './query.ts'
+import { getOrInsert, nestQuery } from './query.ts'
 
-const dotted = /^tags\.(.+?)(?:\[\d*\])*$/s
+const dotted = 'tags.'
 const bracketed = /^tags((?:\[[^\]]*\])+)$/s
 
 /**
@@ -26,7 +26,8 @@ export function nestTagQuery(flat: Record<string, unknown>): Record<string, unkn
     }
     const { tag, operator } = path
     const operators = filter.get(tag) ?? new Map<string, unknown[]>()
-    operators.set(operator, [...(operators.get(operator) ?? []), ...(Array.isArray(value) ? value : [value])])
+    const values = getOrInsert(operators, operator)
+    for (const each of Array.isArray(value) ? value : [value]) values.push(each)
     filter.set(tag, operators)
   }
   const nested = nestQuery(Object.fromEntries(others))
@@ -49,8 +50,8 @@ function toValue(tag: string, operators: Map<string, unknown[]>): unknown {
 
 /** The tag and operator that a field of the query names. Undefined when it is no field of the filter. */
 function pathOf(key: string): { tag: string; operator: string } | undefined {
-  const [, afterDot] = dotted.exec(key) ?? []
-  if (afterDot) {
+  if (key.startsWith(dotted) && key.length > dotted.length) {
+    const afterDot = withoutIndexes(key.slice(dotted.length))
     const dot = afterDot.lastIndexOf('.')
     const operator = afterDot.slice(dot + 1)
     return dot > 0 && isOperator(operator) ? { tag: afterDot.slice(0, dot), operator } : { tag: afterDot, operator: '' }
@@ -64,6 +65,22 @@ function pathOf(key: string): { tag: string; operator: string } | undefined {
     throw invalid(`The operator '${operator.slice(0, 100)}' of the tag '${tag}' is none of ${tagOperators.join(', ')}`)
   }
   return { tag, operator }
+}
+
+/** A name without the indexes at its end, `[0]` or `[]`. A regular expression would take quadratic time for a row of them. */
+function withoutIndexes(name: string): string {
+  let end = name.length
+  while (name[end - 1] === ']') {
+    let open = end - 2
+    while (isDigit(name[open])) open -= 1
+    if (open <= 0 || name[open] !== '[') break
+    end = open
+  }
+  return name.slice(0, end)
+}
+
+function isDigit(character: string | undefined): boolean {
+  return character !== undefined && character >= '0' && character <= '9'
 }
 
 function isOperator(name: string): boolean {
