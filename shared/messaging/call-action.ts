@@ -2,6 +2,7 @@ import { wakeWorker } from '../signals/after-commit.ts'
 import { awaitOutcome } from '../signals/await-outcome.ts'
 import { chatActions } from './chat-actions.ts'
 import type { Context } from '../context.ts'
+import { onceEachRun, type JournalledRun } from '../rpc/journal.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { allowedLimits } from '../config/limit-settings.ts'
@@ -23,6 +24,7 @@ const graceMilliseconds = 5000
  * the event.
  *
  * @param call `type` is a bot's own action or `alias:action`; `depth` is the number of action calls that led to it
+ * @param run the calling run, if there is one, which calls the action once; its call is this one's key in the journal
  * @returns the action's output
  * @throws ApiError `Runtime` when the action fails, `ReferenceNotFound` when there is none of that name
  */
@@ -30,13 +32,15 @@ export async function callActionRemotely(
   context: Context,
   botId: string,
   { type, input, depth }: { type: string; input: Record<string, unknown>; depth?: number },
+  run?: JournalledRun,
 ): Promise<Record<string, unknown>> {
   const { db, signals, config } = context
   const [action, own] = await Promise.all([findAction(context, botId, type), findOwnLimits(db, botId)])
-  const id = newId('evt')
+  const call = { action, input, depth }
+  const id = run ? await storeOnce(context, botId, run, call) : newId('evt')
   const event = await awaitOutcome(signals, id, {
     async ask() {
-      await insertCall(context, botId, { id, action, input, depth })
+      if (!run) await insertCall(context, botId, { id, ...call })
       await wakeWorker(context, 'event', id, botId)
     },
     async poll() {
@@ -49,6 +53,32 @@ export async function callActionRemotely(
   })
   if (event.status === 'processed') return (event.result ?? {}) as Record<string, unknown>
   throw new ApiError('Runtime', event.failure_reason ?? 'The action failed', { metadata: { eventId: id } })
+}
+
+/**
+ * Stores the call that a run makes. A run that is repeated, and a call that an outage interrupts, wait for the outcome of
+ * the event that is stored already. An action that failed in an earlier run is called again, as every failed call is.
+ *
+ * @returns the id of its event
+ */
+async function storeOnce(
+  context: Context,
+  botId: string,
+  run: JournalledRun,
+  call: { action: FoundAction; input: Record<string, unknown>; depth: number | undefined },
+): Promise<string> {
+  const { attempt } = run
+  const store = async (db: Database) => {
+    const id = newId('evt')
+    await insertCall({ ...context, db }, botId, { id, ...call })
+    return { id, attempt }
+  }
+  const { id } = await onceEachRun({ ...context, caller: { execution: run } }, call, store, async (db, recorded) => {
+    const status = (await findEvent(db, botId, recorded.id))?.status
+    const hasFailed = status !== 'pending' && status !== 'processed'
+    return hasFailed && recorded.attempt !== attempt ? store(db) : { ...recorded, attempt }
+  })
+  return id
 }
 
 /**

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { LRUCache } from 'lru-cache'
-import type { BotContext } from './caller.ts'
+import type { BotContext, Execution } from './caller.ts'
+import type { Context } from '../context.ts'
 import { ApiError, isOutage, postgresCode, uniqueViolation } from '../errors.ts'
 import { isRecord } from '../models/payload.ts'
 import {
@@ -32,6 +33,11 @@ class StaleAttemptError extends ApiError {
   }
 }
 
+/** The run that makes a call, and the key of the call. */
+export type JournalledRun = Pick<Execution, 'eventId' | 'attempt' | 'call'>
+
+type RunContext = Pick<Context, 'db' | 'log'> & { caller: { execution?: JournalledRun } }
+
 /**
  * Performs a call of a run once, in one transaction with its journal entry. A call from outside a run has no journal
  * entry.
@@ -61,7 +67,7 @@ export async function once<Result>(
  * @param again makes the write again, after the recorded result of the last time, which its own result replaces
  */
 export async function onceEachRun<Result>(
-  context: BotContext,
+  context: RunContext,
   input: unknown,
   write: (db: Database) => Promise<Result>,
   again: (db: Database, recorded: Result) => Promise<Result>,
@@ -274,7 +280,7 @@ export function hashOf(value: unknown): string {
 type JournalEntry = NonNullable<ReturnType<typeof openEntry>>
 
 /** The journal entry of one call of a run; undefined for a call from outside a run. */
-function openEntry({ db, log, caller }: BotContext, input: unknown) {
+function openEntry({ db, log, caller }: RunContext, input: unknown) {
   const { execution } = caller
   if (!execution) return undefined
   const { eventId, attempt } = execution

@@ -103,6 +103,41 @@ describe.each(backEnds)(
   },
 )
 
+describe('a sandbox process that is killed while an integration waits for an action of the bot', () => {
+  usePlatform('redis')
+
+  test('has the action performed once', async () => {
+    const bot = await platform.createBot(`
+      export const hooks = {
+        async afterIncomingMessage({ event, client }) {
+          const { output } = await client.callAction({ type: 'tool:order', input: { conversationId: event.conversationId } })
+          await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: output.text } })
+        },
+      }
+      export const actions = {
+        async pay({ input, client }) {
+          await client.createMessage({ conversationId: input.conversationId, type: 'text', payload: { text: 'paid' } })
+          await new Promise((resolve) => setTimeout(resolve, 1000))
+          return { text: 'ordered' }
+        },
+      }`)
+    await installCode(
+      platform,
+      bot.id,
+      `export const actions = {
+        order: async ({ input, client }) => (await client.callAction({ type: 'pay', input })).output,
+      }`,
+    )
+    const conversationId = await sendAll(await createChatUser(bot.chatUrl), ['order'])
+    await expect.poll(() => replies(platform, conversationId), patience).toEqual(['paid'])
+    process.kill(sandboxProcesses()[0]!, 'SIGKILL')
+    await expect.poll(() => replies(platform, conversationId), patience).toContain('ordered')
+    expect(await replies(platform, conversationId)).toEqual(['paid', 'ordered'])
+    const { db } = platform.context
+    expect(await db('events').where({ bot_id: bot.id, type: 'action_triggered' })).toHaveLength(1)
+  })
+})
+
 /** Has its process killed when it is told something bad; else it answers with the value of an expression. */
 const killerBot = (answer: string) => `
   export const hooks = {

@@ -122,7 +122,11 @@ export async function runCall(
           `Actions call each other more than ${maxDepth} levels deep: '${type}' was not called`,
         )
       }
-      if (!called) return callActionRemotely(worker, event.bot_id, { type, input, depth })
+      if (!called) {
+        const key = { operation: `${nestedScope}event`, ordinal: 1 }
+        const run = { eventId: event.id, attempt: event.attempt, call: key }
+        return callActionRemotely(worker, event.bot_id, { type, input, depth }, run)
+      }
       const isSameIsolate = called.code.bundle.id === call.code.bundle.id
       const nested = { scope: nestedScope, ...(isSameIsolate && { within: id }) }
       const outcome = await counted(handling, () => runCall(worker, handling, called, nested))

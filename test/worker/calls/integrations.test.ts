@@ -250,6 +250,23 @@ describe('an action of an integration', () => {
     await expect.poll(event, { timeout: 10_000 }).toMatchObject({ status: 'processed', attempt: 2 })
   })
 
+  test('calls an action of the bot again, which failed in an earlier run', async () => {
+    const { id, chatUrl } = await platform.createBot(
+      bot(`await say((await client.callAction({ type: 'tool:borrow', input: {} })).output.text)`) +
+        `
+        export const retry = { attempts: 2, backoff: 0 }
+        let calls = 0
+        export const actions = {
+          greet() { if (++calls === 1) throw new Error('not yet'); return { text: 'calls: ' + calls } },
+        }`,
+    )
+    await installCode(platform, id, calculator)
+    const chatUser = await createChatUser(chatUrl)
+    const conversationId = await chatUser.createConversation()
+    await chatUser.send(conversationId, 'do')
+    await expect.poll(() => replies(platform, conversationId), { timeout: 20_000 }).toEqual(['calls: 2'])
+  })
+
   test('that fails gives the bot the reason', async () => {
     const { replies } = await perform(
       calculator,
