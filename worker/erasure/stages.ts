@@ -3,6 +3,8 @@ import { personTerms } from '#shared/models/person-terms.ts'
 import type { DataRequestRow } from '#shared/models/tables.ts'
 import { removeObject } from '#shared/files/objects.ts'
 import { endStreams } from '#shared/signals/after-commit.ts'
+import { readClock } from '#shared/store/conversation-log.ts'
+import type { Database } from '#shared/store/database.ts'
 import { deleteFindings, insertPersonIds, listFindings, personIds, type PersonId } from '#shared/store/data-requests.ts'
 import {
   eraseOfConversation,
@@ -73,12 +75,17 @@ async function eraseOwn(run: ErasureRun): Promise<DataRequestRow> {
   if (user) return eraseUser(run, user, users)
   const conversations = await personIds(context.db, request.id, 'conversation')
   const conversation = conversations.find(({ id }) => id > lastConversation)
-  if (!conversation) return advance(run, { stage: 'runs', position: { before: new Date().toISOString() } })
+  if (!conversation) return advance(run, { stage: 'runs', position: { before: await nextTime(context.db) } })
   return inTransaction(run, async (transaction) => {
     const { erased, isGone } = await eraseOfConversation(transaction, conversation, batchSize)
     const position = { user: lastUser, conversation: isGone ? conversation.id : lastConversation }
     return { stage: 'conversations', position, erased }
   })
+}
+
+/** A time after that of every run which has begun: that of the database, whose clock the runs have, in whole milliseconds. */
+async function nextTime(db: Database): Promise<string> {
+  return new Date((await readClock(db)).getTime() + 1).toISOString()
 }
 
 async function eraseUser(run: ErasureRun, user: PersonId, users: PersonId[]): Promise<DataRequestRow> {

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import { encryptJson } from '#shared/secrets.ts'
 import { StaleRequestError } from '#shared/store/data-requests.ts'
+import { insertEvent } from '#shared/store/events.ts'
 import { nextStep } from '../../../../worker/erasure/stages.ts'
 import { createChatUser, type ChatUser } from '../../../support/chat-client.ts'
 import { createMember } from '../../../support/members.ts'
@@ -428,6 +429,35 @@ test('another worker completes the erasure of a worker that died, which writes n
   expect(await completed(id)).toMatchObject({ userIds: [ada.userId], erased: { user: 1, message: 1, conversation: 1 } })
   expect(await db('messages').where({ conversation_id: ada.conversationId })).toEqual([])
   await expect(step(request)).rejects.toThrow(StaleRequestError)
+})
+
+test('an erasure waits for the runs in flight, also where the clock of its worker is behind that of the database', async () => {
+  const bot = await platform.createBot()
+  const { db, config } = platform.context
+  const event = await insertEvent(db, { id: newId('evt'), botId: bot.id, type: 'custom', payload: {} })
+  await db('events')
+    .where({ id: event.id })
+    .update({ started_at: db.raw('clock_timestamp()'), attempt: 1 })
+  const id = newId('datareq')
+  const subject = { userIds: [newId('user')] }
+  await db('data_requests').insert({
+    id,
+    workspace_id: platform.workspaceId,
+    bot_id: bot.id,
+    erases_findings: false,
+    subject: await encryptJson(config.secret, id, subject),
+    status: 'in_progress',
+    run: 1,
+    stage: 'conversations',
+    due_at: db.raw(`now() + interval '1 hour'`),
+  })
+  const request = (await db('data_requests').where({ id }).first())!
+  const step = (from: typeof request) => nextStep({ context: platform.context, request: from, subject })
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 60_000 })
+  const waiting = await step(request).finally(() => vi.useRealTimers())
+  expect(await step(waiting)).toMatchObject({ stage: 'runs' })
+  await db('events').where({ id: event.id }).delete()
+  expect(await step(waiting)).toMatchObject({ stage: 'search' })
 })
 
 test('an erasure that is not the caller’s, or that names nobody, is refused', async () => {
