@@ -43,7 +43,12 @@ export async function deleteBody(db: Database, eventId: string): Promise<void> {
   await query(db, 'delete from webhook_bodies where event_id = :eventId', { eventId })
 }
 
-/** Deletes bodies that are incomplete, or whose events have ended long ago. */
+/** Deletes bodies that are incomplete, or whose events have ended long ago; not those of events that wait for a worker. */
 export async function deleteOldBodies(db: Database): Promise<void> {
-  await query(db, `delete from webhook_bodies where created_at < now() - interval '1 day'`, {})
+  await query(
+    db,
+    `delete from webhook_bodies where created_at < now() - interval '1 day'
+       and not exists (select from events where events.id = event_id and ended_at is null)`,
+    {},
+  )
 }

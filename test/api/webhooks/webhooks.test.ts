@@ -5,6 +5,7 @@ import { json } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#shared/ids.ts'
+import { deleteOldBodies, readBodyParts } from '#shared/store/webhook-bodies.ts'
 import { installCode, logOf } from '../../support/install-code.ts'
 import { installIntegration, storeIntegration } from '../../support/install-integration.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
@@ -229,6 +230,22 @@ test('a body that a crash has left behind is swept', async () => {
   await platform.context.db('webhook_bodies').insert({ ...body, created_at: new Date(Date.now() - 2 * 86_400_000) })
   await expect.poll(storedParts, { timeout: 10_000 }).toEqual([{ count: '0' }])
 })
+
+test('the body of a request that waits for longer than a day reaches the integration', async () => {
+  await using idle = await openPlatform({ worker: false, environment: { SANDBOX_WALL_MS: '100' } })
+  const { context } = idle
+  const { id } = await idle.createBot()
+  const installation = await installIntegration(idle, id, await storeIntegration(idle))
+  const address = `${idle.url}/webhooks/${installation.webhook_id}`
+  expect((await fetch(address, { method: 'POST', body: 'paid' })).status).toBe(504)
+  await context.db('webhook_bodies').update({ created_at: context.db.raw(`now() - interval '2 days'`) })
+  const [event] = await context.db('events').where({ bot_id: id })
+  await deleteOldBodies(context.db)
+  expect((await readBodyParts(context.db, event!.id)).toString()).toBe('paid')
+  await context.db('events').where({ id: event!.id }).update({ status: 'processed', ended_at: context.db.fn.now() })
+  await deleteOldBodies(context.db)
+  expect(await context.db('webhook_bodies')).toEqual([])
+}, 20_000)
 
 test('an integration that does not answer in time is given up with 504, and its event goes on', async () => {
   await using idle = await openPlatform({ worker: false, environment: { SANDBOX_WALL_MS: '100' } })
