@@ -214,13 +214,18 @@ function toEventSignal(row: EventRow, known: { conversationId: string; userId: s
   return { type: 'event_created', data: { ...toChatEvent(row, known), isBot: false } }
 }
 
-/** Retention of entries without a row of their own. */
-const retentionPeriod = `interval '1 day'`
+/** Retention of entries without a row of their own, and of those among them that a webhook has still to receive. */
+const [retentionPeriod, longestPeriod] = [`interval '1 day'`, `interval '30 days'`]
 
 export async function deleteOldSignals(db: Database): Promise<void> {
-  await db('conversation_signals')
-    .where('created_at', '<', db.raw(`now() - ${retentionPeriod}`))
-    .delete()
+  await query(
+    db,
+    `delete from conversation_signals entry where created_at < now() - ${retentionPeriod}
+       and (created_at < now() - ${longestPeriod} or not exists (
+         select from webhook_cursors where conversation_id = entry.conversation_id and delivered < entry.created_at
+       ))`,
+    {},
+  )
 }
 
 /** The database's time. */

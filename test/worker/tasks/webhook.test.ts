@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect, test } from 'vitest'
+import { deleteOldSignals } from '#shared/store/conversation-log.ts'
 import { createChatUser } from '../../support/chat-client.ts'
 import { listen } from '../../support/event-stream.ts'
 import { createMember } from '../../support/members.ts'
@@ -96,6 +97,34 @@ test('an entry whose announcement was lost is delivered nevertheless', async () 
   await expect
     .poll(() => told(receiver).map(({ data }) => data.payload.text), { timeout: 20_000 })
     .toEqual(['hello', 're: hello'])
+})
+
+test('an entry that waits for the webhook for longer than a day is delivered', async () => {
+  let isUp = false
+  const accepted: string[] = []
+  await using receiver = await openReceiver(({ body }) => {
+    if (isUp) accepted.push(JSON.parse(body).type)
+    return isUp ? 204 : 503
+  })
+  await using platform = await open(receiver, { WORKER_SWEEP_SECONDS: '1' })
+  const { db } = platform.context
+  const bot = await createWithWebhook(platform, { webhookUrl: receiver.url })
+  const alice = await createChatUser(bot.chatUrl, { id: 'alice' })
+  await createChatUser(bot.chatUrl, { id: 'bob' })
+  await alice.createConversation('theirs')
+  await alice.ask('POST', '/conversations/theirs/participants', { userId: 'bob' })
+  const cursors = () => db('webhook_cursors')
+  await expect.poll(async () => (await cursors())[0]?.failures, { timeout: 10_000 }).toBeGreaterThan(0)
+  const twoDaysAgo = (column: string) => ({ [column]: db.raw(`?? - interval '2 days'`, [column]) })
+  await cursors().update(twoDaysAgo('delivered'))
+  await db('conversation_signals').update(twoDaysAgo('created_at'))
+  await deleteOldSignals(db)
+  isUp = true
+  await cursors().update({ due_at: new Date(0) })
+  await expect.poll(cursors, { timeout: 20_000 }).toEqual([])
+  expect(accepted).toEqual(['participant_added'])
+  await deleteOldSignals(db)
+  expect(await db('conversation_signals')).toEqual([])
 })
 
 test('the webhook of an inbox is told of each change of a handover, in order, and once what it accepts', async () => {
