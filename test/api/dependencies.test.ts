@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { freePort } from '../../cli/postgres/free-port.ts'
 import { openLink, type Link } from '../chaos/network.ts'
 import { createChatUser, type ChatUser } from '../support/chat-client.ts'
+import { installCode, logOf } from '../support/install-code.ts'
 import { replies } from '../support/outcomes.ts'
 import { backEnds, openPlatform, send, type Answer, type DeployedBot, type Platform } from '../support/platform.ts'
 import { startProcess } from '../support/processes.ts'
@@ -255,6 +256,42 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
     database.mend()
     await untilReady()
     await expect.poll(() => replies(platform, conversation), { timeout: 30_000 }).toEqual(['first', 'second'])
+  }, 90_000)
+
+  test('whose database is away for a moment while an action of an integration runs call it once', async () => {
+    const caller = await platform.createBot(`
+      export const hooks = {
+        async afterIncomingMessage({ event, client }) {
+          const { output } = await client.callAction({ type: 'tool:charge', input: {} })
+          await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: output.text } })
+        },
+      }`)
+    await installCode(
+      platform,
+      caller.id,
+      `export const actions = {
+        async charge({ client, ctx, logger }) {
+          logger.info('charging')
+          await client.setState({ type: 'integration', id: ctx.integrationId, name: 'charging', payload: {} })
+          await new Promise((resolve) => setTimeout(resolve, 1500))
+          return { text: 'charged' }
+        },
+      }`,
+    )
+    const user = await createChatUser(caller.chatUrl)
+    const conversation = await user.createConversation()
+    await user.send(conversation, 'charge')
+    const charging = () => platform.context.db('states').where({ bot_id: caller.id, name: 'charging' })
+    await expect.poll(charging, { timeout: 10_000, interval: 20 }).toHaveLength(1)
+    database.cut()
+    await expect.poll(() => get('/readyz')).toMatchObject({ status: 503 })
+    database.mend()
+    await untilReady()
+    await expect.poll(() => replies(platform, conversation), { timeout: 30_000 }).toEqual(['charged'])
+    expect(await platform.context.db('events').where({ mailbox: conversation })).toMatchObject([{ attempt: 1 }])
+    const ended = async () => (await logOf(platform, caller.id)).filter((line) => line === 'info charging')
+    await expect.poll(ended).not.toEqual([])
+    expect(await ended()).toEqual(['info charging'])
   }, 90_000)
 
   test('answer the published client with errors that it knows, and event sources with a status on which they reconnect', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { HostCall, HostFetch, HostReply, HostStream, Interruption, Json } from '#sandbox/protocol/contract.ts'
 import { outcomesPath, type CardOutcomes } from '#sandbox/protocol/flow-contract.ts'
 import { isModelAction } from '#shared/models/model-action.ts'
-import { ApiError, isUnstorable } from '#shared/errors.ts'
+import { ApiError, isOutage, isUnstorable } from '#shared/errors.ts'
 import { insertCardOutcomes } from '#shared/store/journal.ts'
 import { dispatch, type FormattedLines, type Reply, type Request } from '#shared/dispatch.ts'
 import type { BotCaller, OpenStreams } from '#shared/rpc/caller.ts'
@@ -63,7 +63,7 @@ export function createHostHandler(
     let caller: BotCaller | undefined
     let operationName: string | undefined
     const step = run.onCall?.(`${method} ${path}`)
-    const { reply, isOutage } = await dispatchWhenUp(context, run.onOutage, {
+    const { reply, isUnanswered } = await dispatchWhenUp(context, run.onOutage, {
       method,
       path,
       ...(query && { query }),
@@ -77,7 +77,7 @@ export function createHostHandler(
     step?.end(reply.status)
     // The code is not at fault. While writes are refused, its event is not claimed again either, so that cannot repeat fast.
     if (reply.isWriteRefused) return { interrupted: 'the database refuses all writes' }
-    if (isOutage && run.mayRepeat) return { interrupted: 'the platform could not answer a call' }
+    if (isUnanswered && run.mayRepeat) return { interrupted: 'the platform could not answer a call' }
     if (reply.content) return contentStream(context, reply.status, reply.content)
     if (operationName !== 'searchFiles' || reply.status !== 200) return reply as HostReply
     const { passages } = reply.body as { passages: FoundPassageView[] }
@@ -92,6 +92,8 @@ export function createHostHandler(
       const ordinal = (counts.get(name) ?? 0) + 1
       counts.set(name, ordinal)
       const call = { operation: `${run.scope}${name}`, ordinal }
+      /** The action that the call runs: a call that is retried because of an outage waits for it, and does not run it again. */
+      let action: Promise<Record<string, unknown>> | undefined
       return {
         kind: 'bot',
         botId: run.botId,
@@ -102,7 +104,13 @@ export function createHostHandler(
           openStreams: run.openStreams,
           call,
           ...(step && { reportModelCall: (report) => recordModelCall(context, run, { step, call, report }) }),
-          callAction: (type, input) => run.callAction(type, input, `${run.scope}${name}:${ordinal}/`),
+          callAction(type, input) {
+            action ??= run.callAction(type, input, `${run.scope}${name}:${ordinal}/`).catch((error: unknown) => {
+              if (isOutage(error)) action = undefined
+              throw error
+            })
+            return action
+          },
         },
       }
     }
@@ -206,23 +214,23 @@ const pauseMilliseconds = 200
  * Hides outages of the database or Redis from code: its calls wait until both are up or the run's time is over. The
  * journal prevents that a retried call writes again.
  *
- * @returns the last reply; it has `isWriteRefused` when PostgreSQL refused the writes of any attempt. `isOutage` tells
+ * @returns the last reply; it has `isWriteRefused` when PostgreSQL refused the writes of any attempt. `isUnanswered` tells
  *   that no attempt was answered
  */
 async function dispatchWhenUp(
   context: Context,
   onOutage: HostRun['onOutage'],
   request: Request,
-): Promise<{ reply: Reply; isOutage: boolean }> {
+): Promise<{ reply: Reply; isUnanswered: boolean }> {
   const { all } = context.dependencies
   let breaks = 0
   let isWriteRefused = false
   for (;;) {
     const reply = await dispatch(context, request)
-    if (reply.status !== 503) return { reply, isOutage: false }
+    if (reply.status !== 503) return { reply, isUnanswered: false }
     isWriteRefused ||= reply.isWriteRefused === true
     if (all.every((dependency) => dependency.isUp())) breaks++
-    if (breaks > maxRetries) return { reply: isWriteRefused ? { ...reply, isWriteRefused } : reply, isOutage: true }
+    if (breaks > maxRetries) return { reply: isWriteRefused ? { ...reply, isWriteRefused } : reply, isUnanswered: true }
     await waitUntilUp(context, onOutage)
   }
 }
