@@ -7,6 +7,7 @@ import type { ConversationRow, EventRow, HandoverRow, MemberMessageRow } from '.
 import { query, type Database } from './database.ts'
 import { insertConversationEvent } from './events.ts'
 import { findHandover, isPrepared } from './find-handovers.ts'
+import { recordWaitingNews } from './inbox-webhooks.ts'
 
 /**
  * A handover gives a conversation to people. It is a row, and the conversation's row names it while it is in progress:
@@ -133,6 +134,7 @@ async function closeHandover(
   const found = await findHandover(transaction, botId, id)
   if (!found) return undefined
   const conversation = await lockConversation(transaction, botId, found.conversation_id)
+  await recordWaitingNews(transaction, id)
   const [handover] = await query<HandoverRow>(
     transaction,
     `with ended as (

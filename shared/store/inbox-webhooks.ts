@@ -1,4 +1,5 @@
 import { decryptJson, encryptJson, type PlatformSecret } from '../secrets.ts'
+import { messageCreated } from '../models/event.ts'
 import { maxCountedNews } from '../models/inbox-webhook.ts'
 import type { InboxNewsRow } from '../models/tables.ts'
 import { query, type Database } from './database.ts'
@@ -65,6 +66,26 @@ export async function recordMessageNews(
      where handovers.id = :handoverId
      on conflict (message_id) do nothing`,
     { handoverId, messageId },
+  )
+}
+
+/**
+ * Records likewise, in a transaction, the messages during a handover whose events no worker has taken, before its end makes
+ * these ignored. A plugin's handover does not withhold events.
+ */
+export async function recordWaitingNews(transaction: Database, handoverId: string): Promise<void> {
+  await query(
+    transaction,
+    `insert into inbox_news (workspace_id, handover_id, type, account_id, message_id)
+     select inbox_webhooks.workspace_id, handovers.id, 'message_created', account_id, events.message_id
+     from handovers join bots on bots.id = bot_id join inbox_webhooks using (workspace_id)
+     join events on events.mailbox = handovers.conversation_id
+     where handovers.id = :handoverId and handovers.ended_at is null and requested_by <> 'integration'
+       and events.status = 'pending' and attempt = 0 and events.installation_id is null
+       and events.type = '${messageCreated}' and events.message_id is not null
+     order by events.created_at, events.id
+     on conflict (message_id) do nothing`,
+    { handoverId },
   )
 }
 

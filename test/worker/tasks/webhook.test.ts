@@ -192,6 +192,26 @@ test('the webhook of an inbox is told of each change of a handover, in order, an
   expect(await platform.context.db('inbox_news')).toEqual([])
 })
 
+test('a message that no worker has taken when its handover ends is news, before the end', async () => {
+  await using platform = await openPlatform({ worker: false })
+  const { db } = platform.context
+  const bot = await platform.createBot()
+  const alice = await createChatUser(bot.chatUrl)
+  const conversationId = await alice.createConversation()
+  expect((await platform.ask('PUT', '/v1/admin/inbox-webhook', { url: 'https://example.com/' })).status).toBe(200)
+  const here = `/v1/admin/bots/${bot.id}`
+  const { handover } = (await platform.ask('POST', `${here}/conversations/${conversationId}/handover`, {})).body
+  const { id } = (await alice.send(conversationId, 'hello')).body.message
+  expect((await platform.ask('POST', `${here}/handovers/${handover.id}/resolve`, {})).status).toBe(200)
+  expect(await db('events').where({ message_id: id })).toMatchObject([{ status: 'ignored' }])
+  const news = await db('inbox_news').orderBy('id').select('type', 'message_id', 'account_id')
+  expect(news).toMatchObject([
+    { type: 'handover_created', message_id: null },
+    { type: 'message_created', message_id: id, account_id: handover.member.id },
+    { type: 'handover_ended', message_id: null },
+  ])
+})
+
 test('a webhook at an address that is not public is never called, and the bot’s log says why in the end', async () => {
   await using receiver = await openReceiver()
   await using platform = await openPlatform()
