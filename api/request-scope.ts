@@ -6,6 +6,7 @@ import type { Context } from '#shared/context.ts'
 import { addLogFields, inLogScope, type LogFields } from '#shared/telemetry/log-scope.ts'
 import { interfaceOf } from '#shared/openapi/interfaces.ts'
 import type { Operation } from '#shared/rpc/operation.ts'
+import { redactKnownForms } from '#shared/telemetry/redact.ts'
 import { openedTracing } from '#shared/telemetry/tracing.ts'
 
 /** Header with the id of a request, for the log and the answer; generated when the router or client sends none. */
@@ -36,7 +37,11 @@ export function scopeRequests(
     const path = url.split('?', 1)[0]!
     const begin = performance.now()
     const tracing = openedTracing()
-    const span = tracing?.request(method, request.headers, { 'http.request.method': method, 'url.path': path })
+    const span = tracing?.request(method, request.headers, {
+      'http.request.method': method,
+      // The addresses of files and tunnels are credentials.
+      'url.path': redactKnownForms(path),
+    })
     if (span && tracing) scope['traceId'] = span.run(() => tracing.traceId())
 
     response.once('close', () => {

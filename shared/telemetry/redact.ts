@@ -24,10 +24,15 @@ const patterns: [pattern: RegExp, replacement: string][] = [
   [/([?&;](?:[\w-]*(?:key|token|secret|password)|pwd)=)[^&;\s"\\]+/gi, `$1${starred}`],
   // User keys, and other signed or encrypted tokens. Without a bound for the header, a long row of them would take
   // quadratic time.
-  [/\beyJ[\w-]{1,1000}(?:\.[\w-]*){2,4}/g, starred],
+  [/\b(?:ses_)?eyJ[\w-]{1,1000}(?:\.[\w-]*){2,4}/g, starred],
   // Tokens that the platform issues.
-  [/\b(pat|bak|iak)_[\w-]{30,}/g, `$1_${starred}`],
+  [/\b(pat|bak|iak|inv|aut|sid)_[\w-]{30,}/g, `$1_${starred}`],
+  // Addresses that are credentials: of files and of tunnels. What they name remains, and the signature does not.
+  [/\b([uc]\.file_\w{26}\.[\w.]{1,60}|account_\w{26})\.[\w-]{43}/g, `$1.${starred}`],
 ]
+
+/** A text of others without secrets of a known form, for what is not a log line. */
+export const redactKnownForms = redactor([])
 
 /**
  * Makes a function that redacts secrets in a log line, in any field or message.

@@ -8,12 +8,15 @@ import { Redis } from 'ioredis'
 import { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '#shared/config/config.ts'
+import { contentAddress, uploadAddress } from '#shared/files/file-addresses.ts'
 import { newToken } from '#shared/ids.ts'
+import { newTunnelKey } from '#shared/models/tunnel.ts'
 import { addLogFields, inLogScope, outsideOfScopes, withLogFields } from '#shared/telemetry/log-scope.ts'
 import { createLogger, type Logger } from '#shared/telemetry/logger.ts'
 import { encryptJson } from '#shared/secrets.ts'
 import { secretsOf } from '#shared/config/telemetry-settings.ts'
 import { signUserKey } from '#shared/integrations/user-keys.ts'
+import { signSessionToken } from '../../../api/sign-in/session-token.ts'
 import { processorMilliseconds } from '../../support/processor-time.ts'
 
 const password = 'pass"word/with:signs@42'
@@ -40,6 +43,25 @@ function openLog(): { log: Logger; lines(): Record<string, unknown>[]; text(): s
 const userKey = await signUserKey('a key that signs other keys, of 32 bytes', 'user-1')
 const encrypted = await encryptJson(config.secret, 'bot_1', { WEATHER: 'rain' })
 const token = newToken('bak')
+const linkToken = newToken('aut')
+const sessionToken = await signSessionToken(config.secret, 'session_01M8FJ150TJ1T7H5TARTZ5AAYH')
+const upload = new URL(uploadAddress(config, { fileId: 'file_01M8FJ150TJ1T7H5TARTZ5AAYH', generation: 1, maxBytes: 5 }))
+const content = new URL(
+  contentAddress(config, {
+    id: 'file_01M8FJ150TJ1T7H5TARTZ5AAYH',
+    key: 'a.txt',
+    generation: 12,
+    public_id: null,
+    access_policies: [],
+  }),
+)
+const { key: tunnelKey } = newTunnelKey(config.secret, {
+  workspaceId: 'wkspace_01M8FJ150TJ1T7H5TARTZ5AAYH',
+  accountId: 'account_01M8FJ150TJ1T7H5TARTZ5AAYH',
+})
+
+/** The signature at the end of a signed text, by which alone it is good. */
+const signatureOf = (signed: string): string => signed.split('.').at(-1)!
 
 /** Ways in which a secret may get into a line, each with the secret. */
 const leaks: [how: string, secret: string, log: (log: Logger) => void][] = [
@@ -95,6 +117,19 @@ const leaks: [how: string, secret: string, log: (log: Logger) => void][] = [
   ['what is encrypted', encrypted, (log) => log.info({ row: { configuration: encrypted } })],
   ['a user key in an address', 'abc.def', (log) => log.info({ url: '/chat/x/listen?x-user-key=abc.def&after=1' })],
   ['a token in a message', token, (log) => log.info(`Unknown token ${token}`)],
+  ['the link of an authorization', linkToken, (log) => log.info({ path: `/authorize/${linkToken}` })],
+  ['the token of a session', signatureOf(sessionToken), (log) => log.info(`Unknown token ${sessionToken}`)],
+  ['the address of an upload', signatureOf(upload.pathname), (log) => log.info({ path: upload.pathname })],
+  [
+    'the address of a private content',
+    signatureOf(content.pathname.split('/').at(-2)!),
+    (log) => log.info({ path: content.pathname }),
+  ],
+  [
+    'the address of a tunnel',
+    signatureOf(tunnelKey),
+    (log) => log.info({ path: `/tunnels/${tunnelKey}/of-a-project` }),
+  ],
   ['a field that is called token', 'opaque', (log) => log.info({ a: { b: { c: { accessToken: 'opaque' } } } })],
   [
     'a field that is called password',
