@@ -1,5 +1,8 @@
 import type { ByteRange } from './object-store.ts'
 
+/** Spaces have one place each beside a number that may be missing: with two, a long row of them takes quadratic time. */
+const form = /^bytes=\s*(?:(\d+)\s*)?-\s*(?:(\d+)\s*)?$/i
+
 /**
  * The one range of a content that a request asks for, by its headers `Range` and `If-Range`. Of several ranges none is
  * served, but the whole content; and the same where the header is not understood, or the content is another one by now.
@@ -12,8 +15,8 @@ export function readRange(
   etag: string,
 ): ByteRange | 'unsatisfiable' | undefined {
   if (range === undefined || (ifRange !== undefined && ifRange !== etag)) return undefined
-  const [, first, last] = /^bytes=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(range) ?? []
-  if (first === undefined || last === undefined || (first === '' && last === '')) return undefined
+  const [, first = '', last = ''] = form.exec(range) ?? []
+  if (first === '' && last === '') return undefined
   // Without a first byte, these are the last ones.
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
   const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1)
