@@ -2,9 +2,12 @@
 const shortestSecret = 8
 const starred = '***'
 
-/** Names of fields whose values are redacted. */
+/**
+ * Names of fields whose values are redacted. Without a bound of what is around the words, a long row of them would take
+ * quadratic time.
+ */
 const secretName =
-  '[\\w-]*(?:authorization|cookie|passw(?:or)?d|passphrase|secret|token|credential|api[-_]?key|user[-_]?key|secret[-_]?key|encryption[-_]?key|private[-_]?key|connectionstring)[\\w-]*|key'
+  '[\\w-]{0,100}(?:authorization|cookie|passw(?:or)?d|passphrase|secret|token|credential|api[-_]?key|user[-_]?key|secret[-_]?key|encryption[-_]?key|private[-_]?key|connectionstring)[\\w-]{0,100}|key'
 
 /**
  * An escaped quotation mark in a string, matched from its first backslash only: a long row of backslashes would take
@@ -16,12 +19,12 @@ const quote = '(?<!\\\\)\\\\+"'
 const patterns: [pattern: RegExp, replacement: string][] = [
   [new RegExp(`("(?:${secretName})"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"`, 'gi'), `$1"${starred}"`],
   [new RegExp(`(${quote}(?:${secretName})\\\\+"\\s*:\\s*\\\\+")(?:(?!${quote}).)*`, 'gi'), `$1${starred}`],
-  [/("[\w-]*secrets"\s*:\s*)(?:\{[^{}]*\}|\[[^[\]]*\])/gi, `$1"${starred}"`],
-  [new RegExp(`(${quote}[\\w-]*secrets\\\\+"\\s*:\\s*)\\{[^{}]*\\}`, 'gi'), `$1\\"${starred}\\"`],
+  [/("[\w-]{0,100}secrets"\s*:\s*)(?:\{[^{}]*\}|\[[^[\]]*\])/gi, `$1"${starred}"`],
+  [new RegExp(`(${quote}[\\w-]{0,100}secrets\\\\+"\\s*:\\s*)\\{[^{}]*\\}`, 'gi'), `$1\\"${starred}\\"`],
   [/\b(Bearer|Basic)\s+[^\s"\\,]+/gi, `$1 ${starred}`],
   // The password in an address.
   [/(:\/\/[^\s/:@"\\]*:)[^\s/@"\\]+@/g, `$1${starred}@`],
-  [/([?&;](?:[\w-]*(?:key|token|secret|password)|pwd)=)[^&;\s"\\]+/gi, `$1${starred}`],
+  [/([?&;](?:[\w-]{0,100}(?:key|token|secret|password)|pwd)=)[^&;\s"\\]+/gi, `$1${starred}`],
   // User keys, and other signed or encrypted tokens. Without a bound for the header, a long row of them would take
   // quadratic time.
   [/\b(?:ses_)?eyJ[\w-]{1,1000}(?:\.[\w-]*){2,4}/g, starred],
