@@ -1,9 +1,13 @@
 import type { BotContext } from '../../rpc/caller.ts'
 import { closedObject } from '../../schema.ts'
+import { ApiError } from '../../errors.ts'
 import { announceMessage, prepareMessage } from '../../messaging/create-message.ts'
 import { announceEntrance, enterAsMember, handoverInProgress } from '../../messaging/handovers.ts'
 import { storeReply } from '../../messaging/member-replies.ts'
+import { isWebchat } from '../../models/chat-integration.ts'
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
+import { toChatPayload } from '../../models/payload.ts'
+import { isWebchatComponent } from '../../models/webchat.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findHandover } from '../../store/find-handovers.ts'
 import { insertMemberMessage, lockConversation, recordReply } from '../../store/handovers.ts'
@@ -37,6 +41,8 @@ export const replyInConversation = operation({
     await findOwnBot(context, botId)
     const asBot: BotContext = { ...context, caller: { kind: 'bot', botId } }
     const conversation = await findBotConversation(db, botId, conversationId)
+    // The message is prepared as the bot's, which may send components. An agent may not choose the code of a site.
+    if (isWebchat(conversation) && isWebchatComponent(toChatPayload({ type, payload }))) throw componentRefused()
     const ready = await prepareMessage(asBot, { conversationId, type, payload })
     const { row, entrance } = await db.transaction(async (transaction) => {
       await lockConversation(transaction, botId, conversationId)
@@ -56,3 +62,7 @@ export const replyInConversation = operation({
     return { message: toRuntimeMessage(row, asBot.caller) }
   },
 })
+
+function componentRefused(): ApiError {
+  return new ApiError('InvalidPayload', 'A message of the type custom is code in the page, which only the bot sends')
+}

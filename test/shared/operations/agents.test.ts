@@ -9,6 +9,7 @@ import { listen } from '../../support/event-stream.ts'
 import { followInbox } from '../../support/follow-inbox.ts'
 import { endedEvents, replies } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
+import { installWebchat, visit } from '../../support/webchat.ts'
 
 let platform: Platform
 beforeAll(async () => {
@@ -46,6 +47,29 @@ test('an agent answers in a conversation that is handed over, and hands it back'
   expect((await ask(agent, 'POST', `/handovers/${handoverId}/resolve`)).status).toBe(200)
   expect(await replies(platform, handed)).toEqual(['I am here'])
   expect((await ask(agent, 'GET', `/conversations/${handed}/messages`)).status).toBe(200)
+})
+
+test('an agent sends no components to a web chat, which would be code in the page of a site', async () => {
+  const bot = await platform.createBot('export const hooks = {}')
+  const visitor = await visit(await installWebchat(platform, bot.id))
+  const { conversationId } = visitor
+  const here = `/v1/admin/bots/${bot.id}/conversations/${conversationId}`
+  const agent = await createMember(platform, 'agent', platform.workspaceId)
+  await platform.ask('POST', `/v1/chat/conversations/${conversationId}/handover`, {}, { 'x-bot-id': bot.id })
+  await platform.ask('POST', `${here}/handover`, {}, agent)
+  const component = { url: 'https://evil.example/code.js', name: 'Code' }
+  const answers = [
+    await platform.ask('POST', `${here}/messages`, { type: 'custom', payload: component }, agent),
+    await platform.ask('POST', `${here}/messages`, { type: 'text', payload: { type: 'custom', ...component } }, agent),
+  ]
+  const refusal = { status: 400, body: { message: expect.stringContaining('code in the page') } }
+  expect(answers).toMatchObject([refusal, refusal])
+  expect((await platform.ask('POST', `${here}/messages`, text('I am here'), agent)).status).toBe(201)
+  const ofBot = { conversationId, type: 'custom', payload: component }
+  expect((await platform.ask('POST', '/v1/chat/messages', ofBot, { 'x-bot-id': bot.id })).status).toBe(201)
+  const { body } = await visitor.ask('GET', `/conversations/${conversationId}/messages`)
+  expect(body.messages.map(({ payload }: { payload: { type: string } }) => payload.type)).toEqual(['custom', 'text'])
+  await visitor.stream.close()
 })
 
 test('an agent finds no conversation that was never handed over, nor those of other workspaces', async () => {
