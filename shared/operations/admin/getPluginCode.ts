@@ -8,7 +8,7 @@ export const getPluginCode = operation({
   description: 'Returns the code of a version of a plugin, which becomes part of the bundles of bots.',
   method: 'GET',
   path: '/v1/admin/plugins/{id}/code/{platform}',
-  access: 'viewer',
+  access: 'developer',
   errors: ['ResourceNotFound'],
   input: closedObject({ id: { type: 'string' }, platform: { enum: ['node', 'browser'] } }),
   output: closedObject({ code: { type: 'string' } }),

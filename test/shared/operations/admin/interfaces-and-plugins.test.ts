@@ -1,5 +1,6 @@
 import { Client } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createMember } from '../../../support/members.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 
 let platform: Platform
@@ -189,6 +190,18 @@ describe('a plugin', () => {
     await expect(stranger.getPublicPluginById({ id: plugin.id })).rejects.toMatchObject({ code: 404 })
     await client.deletePlugin({ id: plugin.id })
     await expect(client.getPlugin({ id: plugin.id })).rejects.toMatchObject({ code: 404 })
+  })
+
+  test('shows viewers its definition, and its code to developers alone', async () => {
+    const { plugin } = await client.createPlugin(triage('unseen-triage', 'unknown'))
+    const viewer = await createMember(platform, 'viewer', platform.workspaceId)
+    const path = `/v1/admin/plugins/${plugin.id}`
+    expect((await platform.ask('GET', path, undefined, viewer)).status).toBe(200)
+    expect((await platform.ask('GET', `${path}/code/node`, undefined, viewer)).status).toBe(403)
+    const developer = await createMember(platform, 'developer', platform.workspaceId)
+    expect((await platform.ask('GET', `${path}/code/node`, undefined, developer)).body).toEqual({
+      code: pluginCode.node,
+    })
   })
 
   test('has the entities of the integrations behind its interfaces in place of the references', async () => {
