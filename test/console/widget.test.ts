@@ -1079,6 +1079,67 @@ test('files chosen while another is on its way lose neither it nor a refusal, an
   await page.context().close()
 })
 
+test('a file is sent once although connections break and answers are lost, also to a conversation that is left', async () => {
+  const notes = (await platform.context.db('files').whereLike('key', '%/notes.txt')).length
+  const { page, chat } = await visit()
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  const creations: string[] = []
+  await page.route('**/files', async (route) => {
+    creations.push(route.request().postData()!)
+    if (creations.length === 1) return route.abort('connectionreset')
+    const response = await route.fetch()
+    await (creations.length === 2 ? route.abort('connectionreset') : route.fulfill({ response }))
+  })
+  let uploads = 0
+  const isLeft = Promise.withResolvers<void>()
+  await page.route('**/files/upload/*', async (route) => {
+    uploads++
+    if (uploads === 1) return route.abort('connectionreset')
+    await isLeft.promise
+    // The second one arrives, and its answer does not.
+    const response = await route.fetch()
+    await (uploads === 2 ? route.abort('connectionreset') : route.fulfill({ response }))
+  })
+  const choosing = page.waitForEvent('filechooser')
+  await chat.getByRole('button', { name: 'Attach a file' }).click()
+  await (await choosing).setFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('two words') })
+  await expect.poll(() => uploads, patience).toBe(2)
+  expect(await chat.getByText('Not sent').count()).toBe(0)
+  await chat.getByRole('button', { name: 'Conversations' }).click()
+  await chat.getByRole('button', { name: 'New conversation' }).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  isLeft.resolve()
+  await expect.poll(() => chat.getByText('Sending: notes.txt').count(), patience).toBe(0)
+  expect(await chat.getByRole('link', { name: 'notes.txt' }).count()).toBe(0)
+  await chat.getByRole('button', { name: 'Conversations' }).click()
+  await chat.getByRole('button', { name: /^It has 9 bytes/ }).click()
+  await chat.getByText('It has 9 bytes').waitFor()
+  expect(await chat.getByRole('link', { name: 'notes.txt' }).count()).toBe(1)
+  expect(await platform.context.db('files').whereLike('key', '%/notes.txt')).toHaveLength(notes + 1)
+  await page.context().close()
+})
+
+test('a file that the platform fails to take, or a proxy refuses, is given up with the reason', async () => {
+  const { page, chat } = await visit()
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  const attach = async (name: string) => {
+    const choosing = page.waitForEvent('filechooser')
+    await chat.getByRole('button', { name: 'Attach a file' }).click()
+    await (await choosing).setFiles({ name, mimeType: 'text/plain', buffer: Buffer.from('two words') })
+  }
+  await page.route('**/files/upload/*', (route) => route.fulfill({ status: 413, body: '<h1>Too large</h1>' }))
+  await attach('large.txt')
+  await chat.getByText('large.txt: Not sent: The answer has the status 413').waitFor()
+  const failure = { id: 'err_1', code: 503, type: 'Unavailable', message: 'The store is full' }
+  await page.route('**/files/upload/*', (route) => route.fulfill({ status: 503, json: failure }))
+  await attach('small.txt')
+  await chat.getByText('small.txt: Not sent: The store is full').waitFor({ timeout: 20_000 })
+  expect(await chat.getByText('Sending:').count()).toBe(0)
+  await page.context().close()
+})
+
 test('text that is pasted with a picture of it stays text, and a picture alone is a file', async () => {
   const { page, chat } = await visit()
   await bubble(page).click()

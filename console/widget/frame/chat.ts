@@ -68,8 +68,9 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     (error) => emit('error', { message: String(error) }),
   )
   const unread = openUnread(visitor, { messages, user, isOpen }, (count) => post({ type: 'unread', count }))
-  const uploads = openUploads(ask, entered, (payload, conversationId) => {
-    if (conversationId === current.value) say(payload)
+  const uploads = openUploads(ask, entered, visitor.id, (payload, conversationId) => {
+    outbox.add(payload, conversationId)
+    outbox.flush()
   })
 
   const stream = openConnection({

@@ -177,7 +177,7 @@ function read(stored: string | undefined): Unsent | undefined {
 }
 
 /** Whether the same request would be refused again. A request in flight, a limit and a lost key pass. */
-function isRefusal(error: unknown): error is ChatError {
+export function isRefusal(error: unknown): error is ChatError {
   if (!(error instanceof ChatError)) return false
   return error.status < 500 && ![401, 408, 409, 425, 429].includes(error.status)
 }
@@ -192,6 +192,6 @@ export function waitOf(failures: number): number {
 }
 
 /** A random id; `crypto.randomUUID` exists only on secure pages. */
-function newId(): string {
+export function newId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
