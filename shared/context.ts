@@ -30,6 +30,11 @@ export interface Context {
   /** A signal that is aborted when the caller of the request has gone. Absent at entry points that cannot see it. */
   callerGone?: (() => AbortSignal) | undefined
   /**
+   * The event whose outcome a request with an idempotency key waits for. It is set before the event is stored; an earlier
+   * request with the key may have stored it.
+   */
+  awaited?: { eventId?: string }
+  /**
    * Requests an address that the caller names, within the grants and limits of the caller's own requests. Absent at entry points
    * whose callers have none.
    *

@@ -37,10 +37,13 @@ export async function callActionRemotely(
   const { db, signals, config } = context
   const [action, own] = await Promise.all([findAction(context, botId, type), findOwnLimits(db, botId)])
   const call = { action, input, depth }
-  const id = run ? await storeOnce(context, botId, run, call) : newId('evt')
+  const known = run ? await storeOnce(context, botId, run, call) : context.awaited?.eventId
+  const id = known ?? newId('evt')
   const event = await awaitOutcome(signals, id, {
     async ask() {
-      if (!run) await insertCall(context, botId, { id, ...call })
+      if (context.awaited) context.awaited.eventId = id
+      const isStored = run !== undefined || (known !== undefined && (await findEvent(db, botId, id)) !== undefined)
+      if (!isStored) await insertCall(context, botId, { id, ...call })
       await wakeWorker(context, 'event', id, botId)
     },
     async poll() {

@@ -69,11 +69,14 @@ async function converseWithin(context: Context, { installation, userId, ...messa
   const externalId = converseId(userId)
   const key = { externalUserId: externalId }
   const caller = { installation, externalId, key }
-  const eventId = newId('evt')
+  const known = context.awaited?.eventId
+  const eventId = known ?? newId('evt')
   const own = await findOwnLimits(db, botId)
   let isNew = false
   const event = await awaitOutcome(signals, eventId, {
     async ask() {
+      if (context.awaited) context.awaited.eventId = eventId
+      if (known !== undefined && (await findEvent(db, botId, known))) return
       const user =
         (await findKeyHolder(db, installation.id, key)) ??
         (await insertUser(db, {

@@ -62,11 +62,14 @@ function readKey(header: string, caller: Caller): string {
   )
 }
 
+/** The body of the answer, or the event whose outcome the answer is. */
+type Kept = { body: unknown } | { eventId: string }
+
 interface IdempotencyRecord {
   id: Buffer
   fingerprint: Buffer
-  encrypt(body: unknown): Promise<string>
-  decrypt(reply: string): Promise<unknown>
+  encrypt(kept: Kept): Promise<string>
+  decrypt(reply: string): Promise<Kept>
 }
 
 function toRecord({ caller, config }: CallerContext, { key, operation, input }: KeyedRequest): IdempotencyRecord {
@@ -77,8 +80,8 @@ function toRecord({ caller, config }: CallerContext, { key, operation, input }: 
   return {
     id: sha256(owner),
     fingerprint: sha256(JSON.stringify(input)),
-    encrypt: (body) => encryptJson(config.secret, purpose, { body }),
-    decrypt: async (reply) => ((await decryptJson(config.secret, purpose, reply)) as { body: unknown }).body,
+    encrypt: (kept) => encryptJson(config.secret, purpose, kept),
+    decrypt: async (reply) => (await decryptJson(config.secret, purpose, reply)) as Kept,
   }
 }
 
@@ -112,10 +115,11 @@ async function dispatchInTransaction(
   const { caller, db } = context
   const done = await transact(db, async (transaction) => {
     const earlier = await claimKey(transaction, record.id, record.fingerprint)
-    if (earlier) return recall(earlier, record)
+    // What a transaction writes has no event that goes on after a failure.
+    if (earlier) return { body: ((await recall(earlier, record)) as { body: unknown }).body, isRepeated: true }
     const deferred = deferUntilCommit(context, transaction)
     const body = await operation.call({ ...deferred.context, caller }, input)
-    await storeReply(transaction, record.id, await record.encrypt(body))
+    await storeReply(transaction, record.id, await record.encrypt({ body }))
     return { body, isRepeated: false, follow: () => deferred.follow() }
   }).catch((error: unknown) => {
     throw postgresCode(error) === lockNotAvailable ? inFlight(error) : error
@@ -127,23 +131,28 @@ async function dispatchInTransaction(
 /**
  * An operation that awaits a worker cannot be one transaction, because the worker would not see its writes. The key is
  * committed first. If the process dies before the answer is stored, the outcome of the request is unknown, and a
- * repetition receives an error that says so.
+ * repetition receives an error that says so. A request that waits no longer, while its event goes on, keeps the event under
+ * its key: a repetition waits for the same event.
  */
 async function dispatchInSteps(context: CallerContext, { operation, input }: KeyedRequest, record: IdempotencyRecord) {
   const { db } = context
   const earlier = await db.transaction((transaction) => claimKey(transaction, record.id, record.fingerprint))
-  if (earlier) return recall(earlier, record)
+  const kept = earlier && (await recall(earlier, record))
+  if (kept && 'body' in kept) return { body: kept.body, isRepeated: true }
+  const awaited: NonNullable<Context['awaited']> = { ...kept }
   try {
-    const body = await operation.call(context, input)
-    await storeReply(db, record.id, await record.encrypt(body))
-    return { body, isRepeated: false }
+    const body = await operation.call({ ...context, awaited }, input)
+    await storeReply(db, record.id, await record.encrypt({ body }))
+    return { body, isRepeated: kept !== undefined }
   } catch (error) {
-    await releaseKey(db, record.id)
+    const { eventId } = awaited
+    const goesOn = eventId !== undefined && ApiError.from(error).status >= 500
+    await (goesOn ? storeReply(db, record.id, await record.encrypt({ eventId })) : releaseKey(db, record.id))
     throw error
   }
 }
 
-async function recall({ fingerprint, reply }: IdempotencyKeyRow, record: IdempotencyRecord) {
+async function recall({ fingerprint, reply }: IdempotencyKeyRow, record: IdempotencyRecord): Promise<Kept> {
   if (!fingerprint.equals(record.fingerprint)) {
     throw new ApiError(
       'InvalidPayload',
@@ -152,7 +161,7 @@ async function recall({ fingerprint, reply }: IdempotencyKeyRow, record: Idempot
     )
   }
   if (reply === null) throw inFlight()
-  return { body: await record.decrypt(reply), isRepeated: true }
+  return record.decrypt(reply)
 }
 
 function inFlight(cause?: unknown): ApiError {

@@ -235,3 +235,24 @@ describe.each(backEnds)('a request with an Idempotency-Key, on %s', (backEnd) =>
     expect(new Set(heard).size).toBe(240)
   })
 })
+
+test('an action that goes on after its request has got 504 is not called again by a repetition, which gets its result', async () => {
+  await using platform = await openPlatform({ worker: false, environment: { SANDBOX_WALL_MS: '100' } })
+  const { db } = platform.context
+  const bot = await platform.createBot()
+  await db('bots').where({ id: bot.id }).update({ url: 'https://example.com/' })
+  const headers = { 'x-bot-id': bot.id, 'idempotency-key': randomUUID() }
+  const call = () => platform.ask('POST', '/v1/chat/actions', { type: 'pay', input: {} }, headers)
+  expect((await call()).status).toBe(504)
+  expect((await call()).status).toBe(504)
+  const events = () => db('events').where({ bot_id: bot.id })
+  expect(await events()).toMatchObject([{ status: 'pending' }])
+  // As a worker ends it.
+  await events().update({ status: 'processed', ended_at: db.fn.now(), result: { paid: true } })
+  for (const replayed of ['true', 'true']) {
+    const answer = await call()
+    expect(answer).toMatchObject({ status: 200, body: { output: { paid: true } } })
+    expect(answer.headers.get('idempotent-replayed')).toBe(replayed)
+  }
+  expect(await events()).toHaveLength(1)
+}, 40_000)
