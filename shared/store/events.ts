@@ -46,7 +46,8 @@ const inConversation = eventInsert({
   conversation_id: 'id',
   created_at: 'clock',
 })
-const inMailbox = eventInsert({ ...given, bot_id: ':botId', mailbox: ':mailbox' })
+/** The default time is that at which the transaction began, before it waited for the rows of others. */
+const inMailbox = eventInsert({ ...given, bot_id: ':botId', mailbox: ':mailbox', created_at: 'clock_timestamp()' })
 const scheduled = eventInsert({
   ...given,
   bot_id: 'bots.id',

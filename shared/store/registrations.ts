@@ -148,6 +148,7 @@ const registration = eventInsert({
   installation_id: 'planned.id',
   type: `'register'`,
   payload: `jsonb_build_object('webhookUrl', "webhookUrl")`,
+  created_at: 'clock_timestamp()',
 })
 
 /** A locked installation, its next time, and the event to store when it is due. */
@@ -237,6 +238,8 @@ export async function insertRegistration(db: Database, registration: NewRegistra
     mailbox: installationId,
     installation_id: installationId,
     payload: { webhookUrl },
+    // The transaction may have begun before that of an event which it has waited for.
+    created_at: db.raw('clock_timestamp()'),
   })
 }
 

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '#shared/ids.ts'
 import { completeEvents, type EventCompletion, type StateChange } from '#shared/store/complete-events.ts'
+import { insertEvent } from '#shared/store/events.ts'
 import { claimNextEvents } from '#shared/store/mailboxes.ts'
+import { insertRegistration } from '#shared/store/registrations.ts'
 import { createChatUser } from '../../support/chat-client.ts'
+import { installIntegration, storeIntegration } from '../../support/install-integration.ts'
 import { endedEvents, replies } from '../../support/outcomes.ts'
 import { backEnds, openPlatform, type Platform } from '../../support/platform.ts'
 
@@ -112,6 +116,26 @@ describe('an event', () => {
       failure_reason: null,
     })
     expect(await db('logs').where({ bot_id: bot.id })).toHaveLength(1)
+  })
+
+  test('that is stored after another one of its mailbox comes after it, also where its transaction began before', async () => {
+    const { db } = platform.context
+    const bot = await platform.createBot()
+    const integrationId = await storeIntegration(platform)
+    const { id: installationId } = await installIntegration(platform, bot.id, integrationId)
+    const ofInstallation = { botId: bot.id, installationId, webhookUrl: 'https://example.com/' }
+    const workflow = { botId: bot.id, type: 'workflow_update', payload: {}, mailbox: newId('workflow') }
+    const [register, unregister, started, ended] = [newId('evt'), newId('evt'), newId('evt'), newId('evt')]
+    // It waits for a row that the other transaction has locked.
+    const waiting = await db.transaction()
+    await waiting.raw('select now(), pg_sleep(0.02)')
+    await insertRegistration(db, { ...ofInstallation, id: register, type: 'register' })
+    await insertEvent(db, { ...workflow, id: started })
+    await insertRegistration(waiting, { ...ofInstallation, id: unregister, type: 'unregister' })
+    await insertEvent(waiting, { ...workflow, id: ended })
+    await waiting.commit()
+    const claimed = await claimNextEvents(db, [installationId, workflow.mailbox])
+    expect(claimed.map((event) => event?.id)).toEqual([register, started])
   })
 
   test('that is to wait is not claimed before it is due, give or take what clocks differ', async () => {
