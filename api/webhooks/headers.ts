@@ -20,6 +20,8 @@ const refused: RegExp[] = [
   /^(accept-ch|accept-ch-lifetime|critical-ch|origin-agent-cluster|origin-trial|permissions-policy|feature-policy)$/,
   /^(set-login|use-as-dictionary|speculation-rules|shared-storage-.+|attribution-reporting-.+|ad-auction-.+)$/,
   /^(activate-storage-access|observe-browsing-topics|supports-loading-mode|x-permitted-cross-domain-policies)$/,
+  // Sessions that are bound to a device: the browser asks their address before other requests to the origin.
+  /^(sec|secure)-session-.+$/,
   // Security policies of a page, which the platform sets itself.
   /^(content-security-policy(-report-only)?|x-content-security-policy|x-webkit-csp|x-content-type-options)$/,
   /^(cross-origin-(embedder|opener)-policy(-report-only)?|document-policy(-report-only)?)$/,

@@ -96,7 +96,7 @@ describe('a request to a webhook', () => {
     const kept =
       'Alt-Svc clear-site-data NEL report-to Reporting-Endpoints strict-transport-security set-cookie2 set-login ' +
       'service-worker-allowed use-as-dictionary origin-agent-cluster content-security-policy-report-only ' +
-      'cross-origin-opener-policy proxy-authenticate http2-settings x-accel-redirect x-sendfile shared-storage-write'
+      'sec-session-registration secure-session-registration cross-origin-opener-policy proxy-authenticate http2-settings x-accel-redirect x-sendfile shared-storage-write'
     const passed = [
       'location',
       'www-authenticate',
