@@ -21,9 +21,9 @@ export interface ExitAttribution {
 
 /**
  * Time beyond a run's own limit, so that the process can end the run first and report the reason. The last step of the
- * process, to find that a thread cannot be stopped, comes 0.4 s after the limit, and 1 s on a busy machine.
+ * process, to find that a thread cannot be stopped, comes 0.4 s after the limit, and 2.5 s on a busy machine.
  */
-const graceMilliseconds = 1500
+const graceMilliseconds = 3000
 
 /** The runs in flight in a sandbox process, with their deadlines. */
 export class ProcessHandles {

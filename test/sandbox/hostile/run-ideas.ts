@@ -10,7 +10,7 @@ import { openFixture, wallMilliseconds, type Fixture } from './fixture.ts'
 import { until } from './until.ts'
 
 /** A stuck thread is gone this long after the limit; the rest is for a busy machine. */
-const goneMilliseconds = wallMilliseconds + 2000 + 10_000
+const goneMilliseconds = wallMilliseconds + 3000 + 10_000
 
 /** Upper bound of the time of a neighbour's reply while its process lives, with a margin for a busy machine. */
 const slowMilliseconds = 2000 + 8000
