@@ -29,7 +29,7 @@ export const captureObservation = operation({
     const { conversationId, name, ...rest } = input
     await assertReferences(context, { conversationId })
     await once(context, input, async (db) => {
-      const message = `Observation ${name}: ${JSON.stringify(rest)}`
+      const message = cutLine(`Observation ${name}: ${JSON.stringify(rest)}`)
       await insertLog(db, {
         botId: context.caller.botId,
         ...(conversationId && { conversationId }),
@@ -42,3 +42,10 @@ export const captureObservation = operation({
     return {}
   },
 })
+
+/** Characters of a line of log, as of those that code writes: readers get a thousand lines in one answer. */
+const maxCharacters = 4096
+
+function cutLine(text: string): string {
+  return text.length > maxCharacters ? `${text.slice(0, maxCharacters - 1).toWellFormed()}…` : text
+}

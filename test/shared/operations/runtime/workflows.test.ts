@@ -220,6 +220,14 @@ describe.each(clientNames)('through %s', (clientName) => {
     expect(rows).toMatchObject([{ level: 'info', conversation_id: conversationId }])
     expect(rows[0]!.message).toContain('"data":{"tokens":12}')
   })
+
+  test('captureObservation cuts what is longer than a line of the log', async () => {
+    const name = newId('check')
+    await call('captureObservation', { name, data: { text: '😀'.repeat(100_000) } })
+    const [row] = await platform.context.db('logs').where({ bot_id: own.botId }).whereLike('message', `%${name}%`)
+    expect(row!.message).toMatch(/^Observation .*😀.*…$/u)
+    expect(row!.message.length).toBeLessThanOrEqual(4096)
+  })
 })
 
 test('workflows are not for integrations', async () => {
