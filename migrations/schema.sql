@@ -1193,6 +1193,14 @@ create table recurring_events (
 
 CREATE INDEX recurring_events_due ON public.recurring_events USING btree (next_at);
 
+create table script_checks (
+  id text not null,
+  scripts jsonb not null,
+  outcome jsonb,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint script_checks_pkey PRIMARY KEY (id)
+);
+
 create table script_runs (
   id text not null,
   integration_id text not null,

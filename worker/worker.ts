@@ -29,6 +29,7 @@ import { drainMailbox } from './tasks/drain-mailbox.ts'
 import { embedFile } from './tasks/embed-file.ts'
 import { indexFile } from './tasks/index-file.ts'
 import { inspectCode } from './tasks/inspect-code.ts'
+import { checkScripts } from './tasks/check-scripts.ts'
 import { runScript } from './tasks/run-script.ts'
 import { recomputeRows } from './tasks/recompute-rows.ts'
 import { runTableJob } from './tasks/run-table-job.ts'
@@ -130,7 +131,7 @@ async function runInSlot(worker: WorkerContext, slotQueue: SlotQueue, job: AnyJo
 function slotsOf(job: Exclude<AnyJob, { name: 'retry' }>): string {
   if (job.name === 'inspection') return inspectionsOf(job.data.workspaceId)
   if (job.name === 'inbox-webhook') return inboxOf(job.data.mailbox)
-  if (job.name === 'script') return scriptsOf(job.data.workspaceId)
+  if (job.name === 'script' || job.name === 'script-check') return scriptsOf(job.data.workspaceId)
   if (job.name === 'table-job' || job.name === 'recompute-rows') return tableJobsOf(job.data.botId)
   return job.name === 'index-file' || job.name === 'embed-file' ? indexingOf(job.data.botId) : job.data.botId
 }
@@ -160,6 +161,8 @@ async function work(worker: WorkerContext, job: AnyJob): Promise<void> {
     case 'inspection':
       return inspectCode(worker, job.data, job.attemptsMade)
     case 'script':
-      return runScript(worker, job.data)
+      return runScript(worker, job.data, job.attemptsMade)
+    case 'script-check':
+      return checkScripts(worker, job.data, job.attemptsMade)
   }
 }

@@ -46,7 +46,7 @@ export interface Deployed {
   bot: Bot
   /** The removed nodes at which conversations wait; absent without any. */
   removedNodes?: RemovedNode[]
-  /** Warnings about the code; absent when there are none. */
+  /** Warnings about the code, and about integrations of the project; absent when there are none. */
   warnings?: string[]
   bundle: Bundle
   isNew: boolean
@@ -105,6 +105,11 @@ async function upload(
   if (onPlan?.(plan) === false) return undefined
   const body = { ...toBody(bundle), ...(note !== undefined && { note }), ...plan.fields }
   const request = { body, ...(signal && { signal }) }
+  const warnings: string[] = []
+  const withWarnings = (deployed: Updated): Updated => {
+    const all = [...warnings, ...(deployed.warnings ?? [])]
+    return all.length > 0 ? { ...deployed, warnings: all } : deployed
+  }
   try {
     for (const grant of plan.grants) {
       const permissions = { net: grant.net }
@@ -112,9 +117,10 @@ async function upload(
     }
     for (const { alias, integration, id: present, net: hosts } of plan.uploads) {
       const uploaded = await uploadOwn(connection, integration, { id: present, net: hosts, signal })
-      if (typeof uploaded !== 'string') return uploaded
+      if ('problems' in uploaded) return uploaded
+      warnings.push(...uploaded.warnings)
       const installation = (plan.fields['integrations'] as Record<string, object> | undefined)?.[alias]
-      if (installation) Object.assign(installation, { integrationId: uploaded })
+      if (installation) Object.assign(installation, { integrationId: uploaded.id })
     }
     const allowed = {
       allowNoHooks: allowsNoHooks,
@@ -122,12 +128,12 @@ async function upload(
       ...(renamed && { renamed }),
     }
     const updated = id === undefined ? undefined : await updateBot(connection, id, request, allowed)
-    if (updated) return { ...updated, isNew: false }
+    if (updated) return { ...withWarnings(updated), isNew: false }
     await assertNameIsFree(connection, project)
     const named = { ...request, body: { ...body, name: project.settings.name } }
     if (body.flows.length === 0) delete (named.body as Partial<typeof body>).flows
     const created = await connection.ask<'createBot'>('POST', '/v1/admin/bots', named)
-    return { ...created, isNew: true }
+    return { ...withWarnings(created), isNew: true }
   } catch (error) {
     const problem = toProblem(error, bundle)
     if (problem) return { problems: [problem] }
@@ -135,12 +141,12 @@ async function upload(
   }
 }
 
-/** @returns the id of the integration, or the problem of its source */
+/** @returns the id of the integration and warnings about it, or the problem of its source */
 async function uploadOwn(
   connection: Connection,
   integration: BundledIntegration,
   options: Parameters<typeof uploadIntegration>[2],
-): Promise<string | { problems: Problem[] }> {
+): Promise<Awaited<ReturnType<typeof uploadIntegration>> | { problems: Problem[] }> {
   try {
     return await uploadIntegration(connection, integration, options)
   } catch (error) {

@@ -91,19 +91,24 @@ export async function findOwnIntegration(
  *
  * @param id of the version that the workspace has
  * @param net the hosts that its code may request
- * @returns the id
+ * @returns the id, and warnings about the integration
  */
 export async function uploadIntegration(
   { ask }: Connection,
   { code, sourceMap, definition: { $schema: _schema, name, version, ...others } }: BundledIntegration,
   { id, net, signal }: { id: string | undefined; net: string[]; signal?: AbortSignal | undefined },
-): Promise<string> {
+): Promise<{ id: string; warnings: string[] }> {
   const body = { code, ...(sourceMap !== '' && { sourceMap }), ...others, permissions: { net } }
   const sending = signal && { signal }
   if (id !== undefined) {
-    await ask('PUT', `/v1/admin/integrations/${id}`, { body, ...sending })
-    return id
+    const updated = await ask<'updateIntegration'>('PUT', `/v1/admin/integrations/${id}`, { body, ...sending })
+    return { id, warnings: named(updated) }
   }
   const request = { body: { name, version, ...body }, ...sending }
-  return (await ask<'createIntegration'>('POST', '/v1/admin/integrations', request)).integration.id
+  const created = await ask<'createIntegration'>('POST', '/v1/admin/integrations', request)
+  return { id: created.integration.id, warnings: named(created) }
+
+  function named({ warnings = [] }: { warnings?: string[] }): string[] {
+    return warnings.map((warning) => `${name}@${version}: ${warning}`)
+  }
 }

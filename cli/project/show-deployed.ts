@@ -62,10 +62,12 @@ export function failedRegistrations({ integrations }: Bot, declared: string[]): 
   })
 }
 
-/** The result of a deployment as one line, for `isobot dev`. */
-export function showDeployedBriefly({ bot, checkedTypes, milliseconds: { all, preparing } }: Deployed): string {
+/** The result of a deployment as one line, for `isobot dev`, and a line for each warning. */
+export function showDeployedBriefly({ bot, warnings = [], checkedTypes, milliseconds }: Deployed): string {
+  const { all, preparing } = milliseconds
   const parts = `${preparing} ms to bundle${checkedTypes ? ' and check types' : ''}, ${all - preparing} ms to deploy`
-  return `${styled('green', 'Deployed')} ${bot.version?.id} in ${seconds(all)} ${styled('dim', `(${parts})`)}`
+  const heading = `${styled('green', 'Deployed')} ${bot.version?.id} in ${seconds(all)} ${styled('dim', `(${parts})`)}`
+  return [heading, ...warnings.map((warning) => `Warning: ${warning}`)].join('\n')
 }
 
 function listed(names: string[] = []): string {

@@ -4,7 +4,8 @@ import { IsolatedProcess } from '../isolation/isolated-process.ts'
 import { FairQueue } from '../programs/fair-queue.ts'
 import { nodeProgram, reservedMegabytes } from '../programs/node-program.ts'
 import type { SandboxLog } from '../protocol/contract.ts'
-import { ScriptsError, type ScriptOutcome, type Scripts } from './contract.ts'
+import { ScriptsError, type ScriptCompilation, type ScriptOutcome, type Scripts } from './contract.ts'
+import type { Reply, Task } from './process/frames.ts'
 
 export interface ScriptsOptions {
   isolation: Isolation
@@ -20,9 +21,10 @@ export interface ScriptsOptions {
  * scripts, and ends when none come. A script cannot change what the next one sees.
  */
 const usualIdleMilliseconds = 60_000
-/** Of one script: loading the interpreter comes before the first. */
+/** Of one script, which may be compiled in exponential time: 400 characters of nested closures take a second. */
 const scriptMilliseconds = 2000
-const startMilliseconds = 20_000
+/** Of the process, until it has loaded the interpreter: it has run no script yet, and a busy machine takes long. */
+const startMilliseconds = 60_000
 /** Of all scripts of a process together; a process ends before. */
 const cpuSeconds = 120
 const scriptsOfProcess = 20_000
@@ -38,7 +40,7 @@ export function openScripts({ isolation, program, log, ...options }: ScriptsOpti
   let idle: NodeJS.Timeout | undefined
   let isClosed = false
 
-  async function run(script: string, input: object): Promise<ScriptOutcome> {
+  async function send<Outcome>(task: Task): Promise<Outcome> {
     if (isClosed) throw new ScriptsError('The interpreter of scripts is closing')
     clearTimeout(idle)
     if (current === undefined || current.hasEnded || current.scripts >= scriptsOfProcess) {
@@ -46,7 +48,7 @@ export function openScripts({ isolation, program, log, ...options }: ScriptsOpti
       current = new ScriptProcess(isolation, await program())
     }
     try {
-      return await current.run(script, input)
+      return (await current.send(task)) as Outcome
     } catch (error) {
       current.end()
       if (!isClosed)
@@ -58,7 +60,8 @@ export function openScripts({ isolation, program, log, ...options }: ScriptsOpti
   }
 
   return {
-    run: (owner, script, input) => turns.run(owner, () => run(script, input)),
+    run: (owner, script, input) => turns.run(owner, () => send<ScriptOutcome>({ script, input })),
+    compile: (owner, script) => turns.run(owner, () => send<ScriptCompilation>({ script })),
     async close() {
       isClosed = true
       clearTimeout(idle)
@@ -75,6 +78,7 @@ class ScriptProcess {
   /** Settles when no process is left. */
   readonly closed: Promise<void>
   hasEnded = false
+  #hasStarted = false
   scripts = 0
   /** The beginning of its standard error. */
   complaint = ''
@@ -112,20 +116,29 @@ class ScriptProcess {
     child.stdin!.end(program)
   }
 
-  /** @throws ScriptsError when the process ends before it has answered, or does not answer in time */
-  async run(script: string, input: object): Promise<ScriptOutcome> {
-    const answer = (this.#waiting = Promise.withResolvers<string>())
-    const milliseconds = this.scripts === 0 ? startMilliseconds : scriptMilliseconds
+  /** @throws ScriptsError when the process does not start in time, or ends before it has replied */
+  async send(task: Task): Promise<unknown> {
+    if (!this.#hasStarted) {
+      await this.#receiveReply(startMilliseconds, notStarted)
+      this.#hasStarted = true
+    }
+    this.#channel.write(`${JSON.stringify(task)}\n`)
+    this.scripts += 1
+    const { outcome, isBroken = false } = await this.#receiveReply(scriptMilliseconds, tooLong)
+    if (isBroken) this.end()
+    return outcome
+  }
+
+  /** @param otherwise the reply, or the error, in place of a reply that does not come in time */
+  async #receiveReply(milliseconds: number, otherwise: string | ScriptsError): Promise<Reply<unknown>> {
+    const reply = (this.#waiting = Promise.withResolvers<string>())
     const overdue = setTimeout(() => {
-      // The first script may have waited for the start of the process, which is no fault of its own.
-      if (this.scripts > 0) answer.resolve(tooLong)
       this.end()
+      if (typeof otherwise === 'string') reply.resolve(otherwise)
+      else reply.reject(otherwise)
     }, milliseconds)
     try {
-      this.#channel.write(`${JSON.stringify({ script, input })}\n`)
-      const outcome = JSON.parse(await answer.promise) as ScriptOutcome
-      this.scripts += 1
-      return outcome
+      return JSON.parse(await reply.promise) as Reply<unknown>
     } finally {
       clearTimeout(overdue)
       this.#waiting = undefined
@@ -151,6 +164,8 @@ class ScriptProcess {
   }
 }
 
-const failure = (reason: string) => JSON.stringify({ status: 'failed', reason } satisfies ScriptOutcome)
+const failure = (reason: string) =>
+  JSON.stringify({ outcome: { status: 'failed', reason } } satisfies Reply<ScriptOutcome & ScriptCompilation>)
 const tooLong = failure(`The script takes more than ${scriptMilliseconds / 1000} s`)
 const tooLarge = failure(`The result of the script has more than ${answerBytes / 1024 / 1024} MB`)
+const notStarted = new ScriptsError(`The interpreter of scripts did not start within ${startMilliseconds / 1000} s`)

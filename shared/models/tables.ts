@@ -6,7 +6,7 @@ import type { StoreName } from '../config/s3-settings.ts'
 import type { CodeActionDefinitions } from './code-action-definitions.ts'
 import type { DayCounts } from './bot-day.ts'
 import type { RunRecord } from './run-record.ts'
-import type { ScriptOutcome } from './script.ts'
+import type { ScriptCompilations, ScriptOutcome } from './script.ts'
 import type { Column, ComputedState } from './column.ts'
 import type { Retention } from './retention.ts'
 
@@ -645,6 +645,15 @@ export interface ScriptRunRow {
   created_at: Date
 }
 
+/** A compilation of uploaded scripts. */
+export interface ScriptCheckRow {
+  id: string
+  /** By the paths of their fields in the definition. */
+  scripts: Record<string, string>
+  outcome: ScriptCompilations | null
+  created_at: Date
+}
+
 /** A link that begins the authorization of an installation, once. */
 export interface AuthorizationRow {
   token_hash: Buffer
@@ -925,6 +934,7 @@ declare module 'knex/types/tables.js' {
     logs: LogRow
     inspections: InspectionRow
     script_runs: ScriptRunRow
+    script_checks: ScriptCheckRow
     authorizations: AuthorizationRow
     large_signals: LargeSignalRow
     conversation_signals: ConversationSignalRow

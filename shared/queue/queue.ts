@@ -38,6 +38,8 @@ export interface Jobs {
   inspection: { inspectionId: string; workspaceId: string }
   /** A script of an integration is to be run. */
   script: { scriptRunId: string; workspaceId: string }
+  /** Scripts of an integration were uploaded: compile them. */
+  'script-check': { scriptCheckId: string; workspaceId: string }
 }
 
 /** The mailbox, and the bot that owns it. */
@@ -92,6 +94,8 @@ export interface WakeQueue {
   inspect(inspectionId: string, workspaceId: string): Promise<void>
   /** Has a worker run a script of an integration, ahead of all mailboxes, because a request waits for the result. */
   runScript(scriptRunId: string, workspaceId: string): Promise<void>
+  /** Has a worker compile uploaded scripts, ahead of all mailboxes, because a person waits for the result. */
+  checkScripts(scriptCheckId: string, workspaceId: string): Promise<void>
   /** The number of jobs, of all tenants. */
   counts(): Promise<QueueCounts>
   close(): Promise<void>
@@ -188,6 +192,9 @@ export function openQueue(parts: QueueParts): WakeQueue {
     },
     async runScript(scriptRunId, workspaceId) {
       await add('script', { scriptRunId, workspaceId }, { lifo: true })
+    },
+    async checkScripts(scriptCheckId, workspaceId) {
+      await add('script-check', { scriptCheckId, workspaceId }, { lifo: true })
     },
     async counts() {
       // BullMQ counts jobs with a priority above 0 as `prioritized`, apart from `wait`.

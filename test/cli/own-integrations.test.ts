@@ -107,6 +107,21 @@ test('problems of an integration are shown with their places, and nothing is dep
   expect((body.bots as { name: string }[]).map(({ name }) => name)).not.toContain('faulty')
 })
 
+test('warnings about the scripts of an integration are printed, and in the document for programs', async () => {
+  const folder = await createProject('scripted')
+  const scripted = { ...definition, name: 'scripted', identifier: { extractScript: '.body +' } }
+  await write(folder, 'integration.json', scripted)
+  const warning = 'scripted@1.0.0: identifier.extractScript does not compile: line 1, column 8: '
+  const { code: exitCode, stderr } = await isobot.run(['deploy', folder])
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 0,
+    stderr: expect.stringContaining(`Warning: ${warning}`) as string,
+  })
+  await write(folder, 'integration.json', { ...scripted, title: 'Changed' })
+  const { warnings } = await isobot.json<{ warnings: string[] }>('deploy', folder)
+  expect(warnings).toEqual([expect.stringContaining(warning)])
+})
+
 test('a registration that fails is reported with its reason, and with exit code 1', async () => {
   const folder = await createProject(
     'refused',

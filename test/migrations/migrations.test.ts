@@ -144,6 +144,7 @@ test('the release step, as a program, brings an older database up to date withou
       expect.stringMatching(/^063_role_agent: /),
       expect.stringMatching(/^074_bundles: /),
       expect.stringMatching(/^113_conversations_by_newest_message: /),
+      expect.stringMatching(/^115_script_checks: /),
     ]
     const printed = ['The database is up to date', `The administrator's workspace is ${workspaceId}`, '']
     expect((await release()).stdout.split('\n')).toEqual(printed.toSpliced(1, 0, ...cautions))

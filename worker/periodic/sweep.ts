@@ -1,6 +1,7 @@
 import type { Context } from '#shared/context.ts'
 import { deleteExpiredAuthorizations } from '#shared/store/authorizations.ts'
 import { deleteAbandonedInspections } from '#shared/store/inspections.ts'
+import { deleteAbandonedScriptChecks } from '#shared/store/script-checks.ts'
 import { deleteAbandonedScriptRuns } from '#shared/store/script-runs.ts'
 import { overdueMailboxes } from '#shared/store/mailboxes.ts'
 import { dueEmbeddings, makeEmbeddingsDue } from '#shared/store/passage-vectors.ts'
@@ -65,6 +66,7 @@ async function sweep(context: Context, waitedMilliseconds: number): Promise<void
   await deleteOldSignals(db)
   await deleteAbandonedInspections(db)
   await deleteAbandonedScriptRuns(db)
+  await deleteAbandonedScriptChecks(db)
   await deleteExpiredAuthorizations(db)
   await deleteOldBodies(db)
 }

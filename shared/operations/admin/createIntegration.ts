@@ -2,6 +2,7 @@ import { closedObject } from '../../schema.ts'
 import { ApiError, postgresCode, uniqueViolation } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
+import { checkScripts, scriptWarnings } from '../../integrations/check-scripts.ts'
 import { assertImplemented, resolveInterfaces } from '../../integrations/implement-interfaces.ts'
 import { assertVisibility } from '../../integrations/public-integrations.ts'
 import { integration, integrationName } from '../../models/integration.ts'
@@ -33,7 +34,7 @@ export const createIntegration = operation({
     required: ['name', 'version'],
     properties: { ...integrationName, ...integrationFields, url: codeUrl },
   },
-  output: closedObject({ integration }),
+  output: closedObject({ integration }, { warnings: scriptWarnings }),
 
   async handle(context, { name, version, url, code, sourceMap, permissions = {}, secrets = {}, ...given }) {
     const { db, caller, config } = context
@@ -51,7 +52,10 @@ export const createIntegration = operation({
     const id = newId('intver')
     const loaded = await mergeSecrets(config.secret, { id, secrets: null }, secrets)
     const upload = code === undefined || url !== undefined ? undefined : { code, sourceMap, secrets: loaded }
-    const inspected = upload && (await inspectCode(context, caller.workspaceId, upload))
+    const [inspected, warnings] = await Promise.all([
+      upload && inspectCode(context, caller.workspaceId, upload),
+      checkScripts(context, caller.workspaceId, change),
+    ])
     const definition = changeDefinition({}, change, inspected)
     await assertImplemented(db, caller.workspaceId, change, definition)
     try {
@@ -73,6 +77,6 @@ export const createIntegration = operation({
         `The workspace already has ${name} ${version}: update it, or choose a higher version`,
       )
     }
-    return { integration: await describeIntegration(context, id) }
+    return { integration: await describeIntegration(context, id), ...(warnings.length > 0 && { warnings }) }
   },
 })

@@ -1,6 +1,7 @@
 import { ApiError } from '../../errors.ts'
 import { closedObject } from '../../schema.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
+import { checkScripts, scriptWarnings } from '../../integrations/check-scripts.ts'
 import { assertImplemented, resolveInterfaces } from '../../integrations/implement-interfaces.ts'
 import { assertVisibility } from '../../integrations/public-integrations.ts'
 import { integration } from '../../models/integration.ts'
@@ -43,7 +44,7 @@ export const updateIntegration = operation({
     'OperationTimeout',
   ],
   input: closedObject({ id: { type: 'string' } }, { ...integrationFields, url: codeUrl }),
-  output: closedObject({ integration }),
+  output: closedObject({ integration }, { warnings: scriptWarnings }),
 
   async handle(context, { id, url, code, sourceMap, permissions, secrets, ...given }) {
     const { db, caller, config } = context
@@ -57,7 +58,10 @@ export const updateIntegration = operation({
     }
     const loaded = await mergeSecrets(config.secret, present, secrets)
     const upload = code === undefined ? undefined : { code, sourceMap, secrets: loaded }
-    const inspected = upload && (await inspectCode(context, caller.workspaceId, upload))
+    const [inspected, warnings] = await Promise.all([
+      upload && inspectCode(context, caller.workspaceId, upload),
+      checkScripts(context, caller.workspaceId, change),
+    ])
     const follow = await transact(db, async (transaction) => {
       const row = await lockIntegration(transaction, caller.workspaceId, id)
       if (!row) throw noSuchIntegration(id)
@@ -77,6 +81,6 @@ export const updateIntegration = operation({
       return isOther || isMoved ? registerAgain(context, transaction, id) : undefined
     })
     await follow?.()
-    return { integration: await describeIntegration(context, id) }
+    return { integration: await describeIntegration(context, id), ...(warnings.length > 0 && { warnings }) }
   },
 })

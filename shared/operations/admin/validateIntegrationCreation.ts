@@ -1,5 +1,6 @@
 import { closedObject } from '../../schema.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
+import { checkScripts, scriptWarnings } from '../../integrations/check-scripts.ts'
 import { assertImplemented, resolveInterfaces } from '../../integrations/implement-interfaces.ts'
 import { operation } from '../../rpc/operation.ts'
 import { mergeSecrets } from '../../store/named-secrets.ts'
@@ -17,16 +18,20 @@ export const validateIntegrationCreation = operation({
   errors: ['InvalidJsonSchema', 'ReferenceNotFound', 'AlreadyExists', 'LimitExceeded', 'OperationTimeout'],
   changesNothing: true,
   input: closedObject(integrationName, integrationFields),
-  output: closedObject({}),
+  output: closedObject({}, { warnings: scriptWarnings }),
 
   async handle(context, { name, version, code, sourceMap, permissions: _permissions, secrets, ...given }) {
     const { db, caller } = context
     assertName(name, version)
     const change = await resolveInterfaces(db, caller.workspaceId, given)
+    changeDefinition({}, change, undefined)
     const loaded = await mergeSecrets(context.config.secret, { id: '', secrets: null }, secrets)
     const upload = code === undefined ? undefined : { code, sourceMap, secrets: loaded }
-    const inspected = upload && (await inspectCode(context, caller.workspaceId, upload))
+    const [inspected, warnings] = await Promise.all([
+      upload && inspectCode(context, caller.workspaceId, upload),
+      checkScripts(context, caller.workspaceId, change),
+    ])
     await assertImplemented(db, caller.workspaceId, change, changeDefinition({}, change, inspected))
-    return {}
+    return warnings.length > 0 ? { warnings } : {}
   },
 })

@@ -1,5 +1,6 @@
 import { closedObject } from '../../schema.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
+import { checkScripts, scriptWarnings } from '../../integrations/check-scripts.ts'
 import { assertImplemented, resolveInterfaces } from '../../integrations/implement-interfaces.ts'
 import { operation } from '../../rpc/operation.ts'
 import { mergeSecrets } from '../../store/named-secrets.ts'
@@ -23,19 +24,23 @@ export const validateIntegrationUpdate = operation({
   ],
   changesNothing: true,
   input: closedObject({ id: { type: 'string' } }, { ...integrationFields }),
-  output: closedObject({}),
+  output: closedObject({}, { warnings: scriptWarnings }),
 
   async handle(context, { id, code, sourceMap, permissions: _permissions, secrets, ...given }) {
     const { db, caller, config } = context
     const present = await findIntegration(db, caller.workspaceId, id)
     if (!present) throw noSuchIntegration(id)
     const change = await resolveInterfaces(db, caller.workspaceId, given)
+    changeDefinition(present.definition, change, undefined)
     const loaded = await mergeSecrets(config.secret, present, secrets)
     const upload = code === undefined ? undefined : { code, sourceMap, secrets: loaded }
-    const inspected = upload && (await inspectCode(context, caller.workspaceId, upload))
+    const [inspected, warnings] = await Promise.all([
+      upload && inspectCode(context, caller.workspaceId, upload),
+      checkScripts(context, caller.workspaceId, change),
+    ])
     if (inspected && inspected.hash !== (await hashOfIntegration(db, id))) assertFunctionsRemain(present, inspected)
     const definition = changeDefinition(present.definition, change, inspected)
     await assertImplemented(db, caller.workspaceId, change, definition)
-    return {}
+    return warnings.length > 0 ? { warnings } : {}
   },
 })

@@ -18,6 +18,8 @@ beforeAll(async () => {
 afterAll(() => scripts.close())
 
 const run = (script: string, input: object = {}) => scripts.run('test', script, input)
+const compile = (script: string) => scripts.compile('test', script)
+const failure = (reason: RegExp) => ({ status: 'failed', reason: expect.stringMatching(reason) as string })
 
 test('a script reads its input', async () => {
   const script = 'team = parse_json!(.body).team_id\nto_string!(team)'
@@ -62,8 +64,10 @@ test('a script that does not end is ended, and the next one runs', { timeout: 90
     const channel = new Socket({ fd: 3 })
     channel.on('data', (line) => {
       if (String(line).includes('endless')) for (;;);
-      channel.write('{"status":"completed","result":1}\\n')
-    })`
+      reply()
+    })
+    const reply = () => channel.write('{"outcome":{"status":"completed","result":1}}\\n')
+    reply()`
   const others = await openHere(async () => hanging)
   try {
     expect(await others.run('test', 'first', {})).toEqual({ status: 'completed', result: 1 })
@@ -87,3 +91,29 @@ test('a process that dies fails its script, and the next one has another process
     await dying.close()
   }
 })
+
+test('a compilation names the first fault with its position, in characters, and runs nothing', async () => {
+  expect(await compile('assert!(false, message: "it was run")')).toEqual({ status: 'compiled' })
+  expect(await compile('team = "Bücher"\n  to_string!(')).toEqual({
+    status: 'faulty',
+    line: 2,
+    column: 14,
+    message: 'syntax error (unexpected end of program)',
+    faults: 1,
+  })
+  expect(await compile('"é"; parse_json(.a)\nunknown()')).toMatchObject({ status: 'faulty', line: 1, column: 17 })
+})
+
+test(
+  'a script that is nested too deep fails, one whose compilation does not end too, and the next one runs',
+  { timeout: 150_000 },
+  async () => {
+    const deep = `${'('.repeat(1000)}1${')'.repeat(1000)}`
+    const endless = `${'map_values({}) -> |v| { '.repeat(60)}v${'}'.repeat(60)}`
+    // Each ends its process, so that the next one is the first of another.
+    expect(await run(deep)).toEqual(failure(/nested too deep/))
+    expect(await run(endless)).toEqual(failure(/more than 2 s/))
+    expect(await compile(deep)).toEqual(failure(/nested too deep/))
+    expect(await run('1 + 1')).toEqual({ status: 'completed', result: 2 })
+  },
+)
