@@ -1,7 +1,10 @@
+import { acceptSchemas, boundSchemas } from '../code/accept-schema.ts'
 import { UntrustedSchema } from '../code/untrusted-schema.ts'
 import { ApiError } from '../errors.ts'
 import type { BotDefinition, RecurringEvents } from '../models/bot-definition.ts'
 import {
+  pluginDefinition,
+  pluginDefinitionSchema,
   toPlugin,
   toPluginSummary,
   type DescribedPlugins,
@@ -20,6 +23,25 @@ const aliasPattern = /^[a-zA-Z][a-zA-Z0-9_/-]{0,199}$/
 const maxPlugins = 30
 /** Upper bound of a configuration, in characters of its JSON. */
 const longestConfiguration = 20_000
+
+/**
+ * Refuses the JSON Schemas in a change of a plugin that cannot be used. The platform runs the configuration's alone; the
+ * others describe.
+ *
+ * @param change valid by the schema of definitions, and no longer than a definition may be
+ * @throws ApiError `InvalidJsonSchema` or `LimitExceeded`, with the schema's name and the position in it
+ */
+export function acceptPluginSchemas(change: Record<string, unknown>): void {
+  boundSchemas(pluginDefinitionSchema, change)
+  const { configuration } = JSON.parse(JSON.stringify(change), withoutEntity) as Record<string, unknown>
+  acceptSchemas({ properties: { configuration: pluginDefinition.configuration } }, { configuration })
+}
+
+/** A reference to an entity of an interface is resolved where a bot has an integration behind the interface. */
+function withoutEntity(_name: string, value: unknown): unknown {
+  const { $ref } = (value ?? {}) as { $ref?: unknown }
+  return typeof $ref === 'string' && $ref.startsWith('interface:') ? {} : value
+}
 
 /**
  * Checks the plugins that a change of a bot sets.

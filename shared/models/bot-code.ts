@@ -1,7 +1,7 @@
 import { closedObject } from '../schema.ts'
 import type { CodeActionDefinitions } from './code-action-definitions.ts'
 import type { CodeKind, RetryPolicy } from './tables.ts'
-import { grantedHost } from '../config/granted-host.ts'
+import { hostWithPort } from '../config/granted-host.ts'
 import { megabyte } from '../units.ts'
 
 /** The stages of an event's handling at which a bot's hooks run, in the order in which they run. */
@@ -91,8 +91,8 @@ export const permissions = closedObject(
       maxItems: 100,
       items: {
         type: 'string',
-        pattern: `^${grantedHost}$`,
-        description: 'A host without a scheme or a path, with or without a port.',
+        pattern: `^${hostWithPort}$`,
+        description: 'A host without a scheme or a path, with or without a port from 1 to 65535.',
       },
       description:
         'Hosts that the code may request: `api.example.com`, `*.example.com` for all its subdomains, or `*` for all ' +

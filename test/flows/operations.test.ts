@@ -165,3 +165,24 @@ test('knowledge is found by a card, once for all runs of the event, and is event
   expect(await say('bakery')).toEqual(['shop: The bakery opens at seven.', 'The bakery opens at seven.'])
   expect(await say('xyzzy')).toEqual(['I do not know'])
 })
+
+test('an upload whose flows call an action of the bot that its code lacks has a warning with the place of the card', async () => {
+  const cards = ['known', 'unknown', 'crm:find'].map((action, index) => ({
+    id: `card${index}`,
+    type: 'action',
+    action,
+  }))
+  const flows = [{ id: 'main', start: 'first', nodes: [{ id: 'first', cards }] }]
+  const upload = { name: 'calls what it lacks', code: 'export const actions = { known: () => ({}) }', flows }
+  const { body } = await platform.ask('POST', '/v1/admin/bots', upload)
+  expect(body.warnings).toEqual([
+    "flow 'main', node 'first', card 'card1': there is no action 'unknown' in exports.actions",
+  ])
+  const { id } = body.bot
+  const mended = await platform.ask('PUT', `/v1/admin/bots/${id}`, {
+    code: 'export const actions = { known: () => ({}), unknown: () => ({}) }',
+    flows,
+  })
+  expect(mended.body.bot.id).toBe(id)
+  expect(mended.body).not.toHaveProperty('warnings')
+})

@@ -6,6 +6,8 @@ import { assertLength } from '#shared/code/merge-patch.ts'
 import { uploadLimitHint } from '#shared/config/code-limits.ts'
 import { ApiError } from '#shared/errors.ts'
 import { checkFlows } from '#shared/flows/check-flows.ts'
+import type { Flow } from '#shared/flows/flow.ts'
+import { warningsOfFlows } from '#shared/flows/missing-actions.ts'
 import { retryPolicy, type InspectionOutcome } from '#shared/models/bot-code.ts'
 import { codeActionDefinitions, type CodeActionDefinitions } from '#shared/models/code-action-definitions.ts'
 import type { CodeKind } from '#shared/models/tables.ts'
@@ -57,10 +59,14 @@ export async function toResult(
   const code = { kind, ...stored, flows, hasFlowsInCode }
   const problem = problemOfDefinitions(actionDefinitions, named.actions)
   if (problem !== undefined) return { outcome: refusal(problem, positionOfName(source, 'actionDefinitions')) }
+  const warnings = [
+    ...(runsModelCode(script.code) ? [modelCodeWarning] : []),
+    ...(flows === null ? [] : warningsOfFlows(JSON.parse(flows) as Flow[], named.actions)),
+  ]
   const declared = {
     ...named,
     ...(actionDefinitions && { actionDefinitions: actionDefinitions as CodeActionDefinitions }),
-    ...(runsModelCode(script.code) && { warnings: [modelCodeWarning] }),
+    ...(warnings.length > 0 && { warnings }),
   }
   if (retry === undefined) return { outcome: declared, code }
   if (isRetryPolicy(retry)) return { outcome: { ...declared, retry }, code }

@@ -1,9 +1,9 @@
 import { closedObject } from '../../schema.ts'
-import { boundSchemas } from '../../code/accept-schema.ts'
 import { mergePatch } from '../../code/merge-patch.ts'
 import { postgresCode, uniqueViolation } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { assertPublishable, requireEntry, versionExists } from '../../integrations/catalogue.ts'
+import { acceptPluginSchemas } from '../../integrations/plugins.ts'
 import { integrationName } from '../../models/integration.ts'
 import { plugin, pluginCode, pluginDefinitionSchema, pluginFields, toPlugin } from '../../models/plugin.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -16,7 +16,7 @@ export const createPlugin = operation({
   method: 'POST',
   path: '/v1/admin/plugins',
   access: 'developer',
-  errors: ['AlreadyExists', 'LimitExceeded'],
+  errors: ['AlreadyExists', 'InvalidJsonSchema', 'LimitExceeded'],
   auditedFields: ['name', 'version'],
   input: closedObject({ ...integrationName, code: pluginCode }, pluginFields),
   output: closedObject({ plugin }),
@@ -25,7 +25,7 @@ export const createPlugin = operation({
     const { workspaceId } = caller
     assertName(name, version)
     const definition = mergePatch(pluginDefinitionSchema, {}, change)
-    boundSchemas(pluginDefinitionSchema, change)
+    acceptPluginSchemas(change)
     const seen = visibility ?? (isPublic ? 'public' : 'private')
     if (seen !== 'private') await assertPublishable(db, 'plugins', workspaceId, name)
     const id = newId('pluginver')

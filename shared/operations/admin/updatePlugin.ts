@@ -1,7 +1,7 @@
 import { closedObject } from '../../schema.ts'
-import { boundSchemas } from '../../code/accept-schema.ts'
 import { mergePatch } from '../../code/merge-patch.ts'
 import { assertPublishable, noSuchEntry, requireEntry } from '../../integrations/catalogue.ts'
+import { acceptPluginSchemas } from '../../integrations/plugins.ts'
 import { plugin, pluginCode, pluginDefinitionSchema, pluginFields, toPlugin } from '../../models/plugin.ts'
 import { operation } from '../../rpc/operation.ts'
 import { lockEntry, updateEntry } from '../../store/catalogue.ts'
@@ -13,7 +13,7 @@ export const updatePlugin = operation({
   method: 'PUT',
   path: '/v1/admin/plugins/{id}',
   access: 'developer',
-  errors: ['ResourceNotFound', 'AlreadyExists', 'LimitExceeded'],
+  errors: ['ResourceNotFound', 'AlreadyExists', 'InvalidJsonSchema', 'LimitExceeded'],
   input: closedObject({ id: { type: 'string' } }, { ...pluginFields, code: pluginCode }),
   output: closedObject({ plugin }),
 
@@ -22,7 +22,7 @@ export const updatePlugin = operation({
     const { definition: present } = await requireEntry(db, 'plugins', { workspaceId }, id)
     // Refuses a definition that is too long before its schemas are examined.
     mergePatch(pluginDefinitionSchema, present, change)
-    boundSchemas(pluginDefinitionSchema, change)
+    acceptPluginSchemas(change)
     const seen = visibility ?? (isPublic === undefined ? undefined : isPublic ? 'public' : 'private')
     await db.transaction(async (transaction) => {
       const row = await lockEntry(transaction, 'plugins', workspaceId, id)

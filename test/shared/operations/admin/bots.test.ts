@@ -116,11 +116,18 @@ describe('a bot', () => {
   })
 
   test('is refused with permissions that are none', async () => {
-    const answer = await platform.ask('POST', '/v1/admin/bots', { permissions: { net: ['http://example.org/'] } })
-    expect(answer).toMatchObject({
-      status: 400,
-      body: { type: 'InvalidPayload', message: expect.stringMatching(/: A host without a scheme or a path, .*port$/) },
-    })
+    for (const host of ['http://example.org/', 'example.org:0', 'example.org:65536', '*:99999']) {
+      const answer = await platform.ask('POST', '/v1/admin/bots', { permissions: { net: [host] } })
+      expect(answer).toMatchObject({
+        status: 400,
+        body: {
+          type: 'InvalidPayload',
+          message: expect.stringMatching(/: A host without a scheme or a path, .*65535$/),
+        },
+      })
+    }
+    const net = ['example.org', 'example.org:0443', '*:65535', '*.example.org:1']
+    expect(await platform.ask('POST', '/v1/admin/bots', { permissions: { net } })).toMatchObject({ status: 200 })
   })
 })
 

@@ -204,6 +204,21 @@ describe('a plugin', () => {
     })
   })
 
+  test('is refused with a schema of its configuration that no bot could use', async () => {
+    const configuration = { schema: { type: 'object', properties: { limit: { type: 'nummer' } } } }
+    const refusal = {
+      type: 'InvalidJsonSchema',
+      message: expect.stringContaining('configuration.schema: #/properties/'),
+    }
+    await expect(client.createPlugin(triage('misspelt', 'unknown', { configuration }))).rejects.toMatchObject(refusal)
+    const ofEntity = {
+      schema: { type: 'object', properties: { first: { $ref: 'interface:tickets/entities/ticket' } } },
+    }
+    const { plugin } = await client.createPlugin(triage('spelt', 'unknown', { configuration: ofEntity }))
+    expect(plugin.configuration).toEqual(ofEntity)
+    await expect(client.updatePlugin({ id: plugin.id, configuration })).rejects.toMatchObject(refusal)
+  })
+
   test('has the entities of the integrations behind its interfaces in place of the references', async () => {
     const { interface: declared } = await client.createInterface(ticketing('dereferenced-ticketing', { public: true }))
     const { integration } = await client.createIntegration({ name: 'dereferenced-desk', ...desk(declared.id) })
