@@ -15,8 +15,8 @@ let complaints: string[]
 let agent: Record<string, string>
 
 beforeAll(async () => {
-  // One test takes all pages offline for a moment. Notifications need a whole Chromium.
-  ;({ platform, page, complaints } = await openConsole(parts, /ERR_INTERNET_DISCONNECTED/, true))
+  // Tests take pages offline for a moment. Notifications need a whole Chromium.
+  ;({ platform, page, complaints } = await openConsole(parts, /ERR_INTERNET_DISCONNECTED|ERR_FAILED/, true))
   agent = await createMember(platform, 'agent', platform.workspaceId)
   await signIn(page)
 }, installing)
@@ -114,6 +114,38 @@ test('an agent finds the conversations of all bots that wait, the longest first,
   await expect.poll(() => names('All open'), patience).toEqual(['Bob'])
   await queue('Resolved')
   await expect.poll(() => names('Resolved'), patience).toEqual(['Ada'])
+  await handAllBack()
+})
+
+test('while the platform is not reached, the newest message and the unsent text stay in view, and the browser asks before it loses the text', async () => {
+  const { id, user } = await handOver('Noa', 'A long conversation')
+  for (let number = 1; number <= 15; number++) await user.send(id, `Message ${number}`)
+  await user.send(id, 'שלום?')
+  await rows('Waiting').filter({ hasText: 'Noa' }).click()
+  await page.getByRole('button', { name: 'Take over' }).click()
+  const reply = page.getByRole('textbox', { name: 'Reply' })
+  await reply.fill('כן?')
+  const newest = log().getByText('שלום?')
+  for (const text of [newest, reply]) {
+    expect(await text.evaluate((element) => getComputedStyle(element).direction)).toBe('rtl')
+  }
+  await page.route('**/v1/admin/bots/*/conversations/**', (route) => route.abort())
+  await page.locator('.inbox-conversation').getByText('The server cannot be reached').waitFor()
+  for (const shown of [newest, reply]) {
+    const { y, height } = (await shown.boundingBox())!
+    expect(y).toBeGreaterThan(0)
+    expect(y + height).toBeLessThan(800)
+  }
+  await page.unroute('**/v1/admin/bots/*/conversations/**')
+  const asking = page.waitForEvent('dialog')
+  const reloading = page.evaluate('location.reload()')
+  const question = await asking
+  expect(question.type()).toBe('beforeunload')
+  await question.dismiss()
+  await reloading
+  expect(await reply.inputValue()).toBe('כן?')
+  await reply.press('Enter')
+  await expect.poll(() => replies(platform, id), patience).toEqual(['כן?'])
   await handAllBack()
 })
 

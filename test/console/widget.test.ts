@@ -303,6 +303,24 @@ test('messages of every type are shown, without a violation of WCAG in light, da
   await page.context().close()
 })
 
+test('the direction of a message follows from its own text, whatever the name of its author', async () => {
+  const { id } = await platform.createBot(code)
+  const { page, chat } = await visit({ at: await installWebchat(platform, id, { botName: 'متجر الشاي' }) })
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  await say(chat, 'שלום?')
+  await chat.getByText('You said שלום?').waitFor()
+  const directions = await chat
+    .locator('.message > p')
+    .evaluateAll((all) => all.map((one) => [one.textContent, getComputedStyle(one).direction]))
+  expect(directions).toEqual([
+    ['Welcome! Which tea?', 'ltr'],
+    ['שלום?', 'rtl'],
+    ['You said שלום?', 'ltr'],
+  ])
+  await page.context().close()
+})
+
 test('scripts in texts, markdown, titles, addresses and appearance are neither run nor links', async () => {
   const attack = '<img src=x onerror="top.postMessage(1)"><script>alert(1)</script>'
   const links = [

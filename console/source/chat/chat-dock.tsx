@@ -125,6 +125,7 @@ function Composer({ conversation, onProblem }: ComposerProps): JSX.Element {
       <textarea
         ref={field}
         rows={1}
+        dir="auto"
         aria-label="Message"
         placeholder="Message"
         value={text}

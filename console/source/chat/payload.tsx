@@ -17,14 +17,14 @@ export function Payload({ payload, say, isForeign = false }: PayloadProps): JSX.
   const { type } = payload
   switch (type) {
     case 'text':
-      return <p>{text('text')}</p>
+      return <p dir="auto">{text('text')}</p>
     case 'markdown':
-      return <p>{text('markdown')}</p>
+      return <p dir="auto">{text('markdown')}</p>
     case 'choice':
     case 'dropdown':
       return (
         <>
-          <p>{text('text')}</p>
+          <p dir="auto">{text('text')}</p>
           <Options options={recordsOf(payload['options'])} say={say} />
         </>
       )
@@ -125,7 +125,7 @@ function CardView({ card, say, isForeign }: CardProps): JSX.Element {
   const subtitle = toText(card['subtitle'])
   const imageUrl = toText(card['imageUrl'])
   return (
-    <article class="card">
+    <article class="card" dir="auto">
       {imageUrl && <Media type="image" url={imageUrl} isForeign={isForeign} />}
       <strong>{toText(card['title'])}</strong>
       {subtitle && <p>{subtitle}</p>}

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Handover } from '../api/types.ts'
+import { useUnsaved } from '../editor/use-editor.ts'
 import { Segmented } from '../parts/choice.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { notify } from '../state/notices.ts'
@@ -118,6 +119,7 @@ function Field({ botId, conversationId, handover, kind, takesFocus, onSent }: Co
     const { activeElement, body } = document
     if (activeElement === body || field.current?.form?.contains(activeElement)) field.current?.focus()
   }
+  useUnsaved(draft.text.trim() !== '' || draft.file !== undefined)
   const label = kind === 'note' ? 'Note' : 'Reply'
   return (
     <form onSubmit={submit} aria-label={label}>

@@ -44,7 +44,7 @@ export function Note({ botId, handoverId, note, onDeleted }: NoteProps): JSX.Ele
           </button>
         )}
       </p>
-      <p>{text}</p>
+      <p dir="auto">{text}</p>
       {isDeleting && (
         <Confirm
           title="Delete the note"

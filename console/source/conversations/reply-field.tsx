@@ -85,6 +85,7 @@ export function ReplyField(props: ReplyFieldProps): JSX.Element {
       <textarea
         ref={field}
         rows={2}
+        dir="auto"
         aria-label={label}
         aria-keyshortcuts={keyShortcut}
         placeholder={placeholder}

@@ -88,7 +88,7 @@ function Unfinished({ writings }: { writings: readonly Writing[] }): JSX.Element
               {formatMoment(createdAt)}
             </time>
           </p>
-          <p>{text}</p>
+          <p dir="auto">{text}</p>
         </li>
       ))}
     </ol>

@@ -86,7 +86,7 @@ export function Messages(): JSX.Element {
         )}
         {appearance.value.greeting !== undefined && !chat.past.hasEarlier.value && (
           <div class="message theirs" dir="auto">
-            <span class="author">{botName}</span>
+            <bdi class="author">{botName}</bdi>
             <Markdown text={appearance.value.greeting} />
           </div>
         )}
@@ -166,10 +166,11 @@ function Row({ message, isOwn, isLatest, isContinued, botName }: RowProps): JSX.
       aria-busy={isWriting}
       title={time.toLocaleString(locale)}
     >
+      {/* In an element of its own direction: that of a message follows from its text. */}
       {person && !isContinued ? (
         <Person person={person} />
       ) : (
-        <span class="author">{isOwn ? text('you') : (person?.name ?? botName)}</span>
+        <bdi class="author">{isOwn ? text('you') : (person?.name ?? botName)}</bdi>
       )}
       <Content payload={message.payload} isOwn={isOwn} isLatest={isLatest} choose={choose} />
       {!isOwn && !person && !isWriting && chat.appearance.value.feedbackEnabled && <Feedback message={message} />}
@@ -219,7 +220,7 @@ function Waiting({ message }: { message: Unsent }): JSX.Element {
   const { id, payload, failure } = message
   return (
     <div class={`message own ${failure === undefined ? 'waiting' : 'failed'}`} dir="auto">
-      <span class="author">{text('you')}</span>
+      <bdi class="author">{text('you')}</bdi>
       <Content payload={payload} isOwn isLatest={false} choose={() => {}} />
       {failure === undefined ? (
         <span class="visually-hidden">{text('waiting')}</span>

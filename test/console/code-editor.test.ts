@@ -1,0 +1,56 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { DeployedBot, Platform } from '../support/platform.ts'
+import { installing, openConsole, patience, signIn } from './open-console.ts'
+
+const parts = new AsyncDisposableStack()
+let platform: Platform
+let page: Page
+
+const codeOf = (name: string) => `export const actions = { ${name}() { return {} } }\n`
+
+beforeAll(async () => {
+  ;({ platform, page } = await openConsole(parts))
+  await signIn(page, platform)
+}, installing)
+afterAll(() => parts.disposeAsync())
+
+const tab = (name: string) => page.getByRole('navigation', { name: 'Parts of the bot' }).getByRole('link', { name })
+const deployButton = () => page.getByRole('button', { name: 'Deploy', exact: true })
+const line = () => page.locator('.monaco-editor .view-line').first()
+const deployedCode = async ({ id }: DeployedBot): Promise<string> => {
+  const { bot } = (await platform.ask('GET', `/v1/admin/bots/${id}`)).body
+  return (await platform.ask('GET', `/v1/admin/bots/${id}/versions/${bot.version.id}`)).body.version.code
+}
+
+/** A bot whose code is changed in the editor, and not deployed. */
+async function begin(): Promise<DeployedBot> {
+  const bot = await platform.createBot(codeOf('first'))
+  await page.goto(`${platform.url}/console/bots/${bot.id}/code`)
+  await line().click()
+  await page.keyboard.press('ControlOrMeta+Home')
+  await page.keyboard.insertText('// mine\n')
+  await page.getByText('not deployed').waitFor()
+  return bot
+}
+
+test('code that another member has deployed since is replaced only by a second attempt', async () => {
+  const bot = await begin()
+  await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { code: codeOf('theirs') })
+  await deployButton().click()
+  await page.getByText('Another version was deployed in the meantime').waitFor()
+  expect(await deployedCode(bot)).toBe(codeOf('theirs'))
+  await deployButton().click()
+  await expect.poll(() => deployedCode(bot), patience).toBe(`// mine\n${codeOf('first')}`)
+})
+
+test('a member who returns to changed code reads that another version was deployed meanwhile', async () => {
+  const bot = await begin()
+  await tab('Versions').click()
+  await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { code: codeOf('theirs') })
+  await page.getByRole('list', { name: 'Versions' }).getByRole('listitem').nth(1).waitFor()
+  await tab('Code').click()
+  await page.getByText('Another version was deployed in the meantime. Your deployment replaces it.').waitFor()
+  await line().waitFor()
+  expect(await line().textContent()).toContain('mine')
+})
