@@ -37,6 +37,8 @@ export function CodeTab({ bot, reloadBot }: TabProps): JSX.Element {
 /** Changed code that is not deployed, by bot id; kept while the page is open. */
 const drafts = new Map<string, { code: string; basedOn: string }>()
 
+const replacing = 'Another version was deployed in the meantime. Your deployment replaces it.'
+
 interface EditingProps {
   bot: Bot
   /** The deployed code. */
@@ -48,7 +50,10 @@ interface EditingProps {
 function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Element {
   const [isChanged, setIsChanged] = useState(isNew || drafts.has(bot.id))
   const [isBusy, setIsBusy] = useState(false)
-  const [problem, setProblem] = useState('')
+  const [problem, setProblem] = useState(() => {
+    const draft = drafts.get(bot.id)
+    return draft && draft.basedOn !== code ? replacing : ''
+  })
   /** The reason why the platform refuses code without hooks. */
   const [loss, setLoss] = useState('')
   const made = madeElsewhere(bot.version, code)
@@ -61,6 +66,12 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
     setIsBusy(true)
     setProblem('')
     try {
+      const present = await codeOfOther(bot)
+      if (present !== undefined && present !== inService.current) {
+        inService.current = present
+        reloadBot()
+        throw new Error('Another version was deployed in the meantime. Another “Deploy” replaces it.')
+      }
       await ask<'updateBot'>('PUT', `/bots/${bot.id}`, { body: { code: text, allowNoHooks } })
       inService.current = text
       drafts.delete(bot.id)
@@ -98,7 +109,7 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
   useEffect(() => {
     if (inService.current === code) return
     inService.current = code
-    if (drafts.has(bot.id)) setProblem('Another version was deployed in the meantime. Your deployment replaces it.')
+    if (drafts.has(bot.id)) setProblem(replacing)
     else editor.current?.write(code)
   }, [code])
 
@@ -136,6 +147,14 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
       )}
     </section>
   )
+}
+
+/** The deployed code, if its version is another than the page has. */
+async function codeOfOther({ id, version: known }: Bot): Promise<string | undefined> {
+  const { bot } = await ask<'getBot'>('GET', `/bots/${id}`)
+  if (!bot.version || bot.version.id === known?.id) return undefined
+  const { version } = await ask<'getBotVersion'>('GET', `/bots/${id}/versions/${bot.version.id}`)
+  return version.code
 }
 
 /** The functions that the bot would lose by code that the platform refuses because it has no hooks. */
