@@ -122,22 +122,51 @@ test('a deployment of another member is replaced only by a second attempt, and k
   await expect.poll(() => flowsOf(bot), patience).toEqual([{ ...flow, name: 'Mine' }, added])
 })
 
+test('changed text stays although another deployment deletes its flow, which a deployment adds again', async () => {
+  const bot = await platform.createBot('', { flows: [flow, other] })
+  const kept = page.getByText('Another deployment has deleted this flow')
+  const losing = async () => {
+    await edit(bot, 'other')
+    await write({ ...other, name: 'Mine' })
+    await page.getByText('not deployed').waitFor()
+    await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { flows: [flow] })
+    await kept.waitFor()
+  }
+  await losing()
+  await deployButton().click()
+  await expect.poll(() => flowsOf(bot), patience).toEqual([flow, { ...other, name: 'Mine' }])
+  await expect.poll(() => kept.count(), patience).toBe(0)
+  await losing()
+  await page.getByRole('button', { name: 'Discard' }).click()
+  await page.getByRole('list', { name: 'Flows' }).getByText('main').waitFor()
+  expect(await flowsOf(bot)).toEqual([flow])
+})
+
 test('a bot without code gets its first flow here, and another one, which it loses again', async () => {
   const { bot } = (await platform.ask('POST', '/v1/admin/bots', { name: 'Empty' })).body
   const add = async () => {
     await page.goto(`${platform.url}/console/bots/${bot.id}/flows`)
     await page.getByRole('link', { name: 'New flow' }).click()
     await box(/^begin/).waitFor()
+    await page.evaluate(`{
+      window.denials = []
+      new MutationObserver(() => {
+        const text = document.querySelector('.tab').innerText
+        if (/not found|No flow yet/.test(text)) denials.push(text)
+      }).observe(document.body, { childList: true, subtree: true })
+    }`)
     await deployButton().click()
   }
   await add()
   await expect.poll(() => page.url(), patience).toContain('/flows/main?edit=')
   // A bot has flows or code.
   await page.getByText('flows/main.json').waitFor()
+  expect(await page.evaluate('denials')).toEqual([])
   expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0)
   await add()
   await expect.poll(() => page.url(), patience).toContain('/flows/flow-2?edit=')
   await page.getByRole('button', { name: 'Delete' }).click()
+  expect(await page.evaluate('denials')).toEqual([])
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await expect.poll(async () => (await flowsOf(bot)).map(({ id }: { id: string }) => id), patience).toEqual(['main'])
   await page.getByRole('list', { name: 'Flows' }).getByText('main').waitFor()

@@ -20,15 +20,24 @@ export interface FlowEditorProps {
   /** The deployed flow, or the one that a new flow begins with. */
   flow: Flow
   isNew?: boolean
+  /** Whether another deployment has deleted the flow, whose changed text is kept. */
+  isDeleted?: boolean
   /** Whether the bot has something without the flow: code, or another flow. */
   isRemovable: boolean
   layout: Layout
   waits: ReadonlyMap<string, number>
-  reloadBot: () => void
+  /** Called after each deployment, before the page is that of the deployed flow. */
+  onDeployed: () => void
 }
 
 /** Changed flows that are not deployed, by bot and flow; kept while the page is open. */
 const drafts = new Map<string, { text: string; basedOn: string }>()
+
+/** The deployed flow with which a changed text began; undefined without a changed text. */
+export function beginningOf(bot: Bot, flowId: string): Flow | undefined {
+  const draft = drafts.get(`${bot.id}/${flowId}`)
+  return draft && readFlow(draft.basedOn)
+}
 
 const addressOf = (bot: Bot, flow: string, node?: string) =>
   `${to('bots', bot.id, 'flows', flow)}?edit=${node === undefined ? '' : `&node=${encodeURIComponent(node)}`}`
@@ -38,7 +47,7 @@ const addressOf = (bot: Bot, flow: string, node?: string) =>
  * one that was.
  */
 export function FlowEditor(props: FlowEditorProps): JSX.Element {
-  const { bot, flow, isNew = false, isRemovable, layout, waits, reloadBot } = props
+  const { bot, flow, isNew = false, isDeleted = false, isRemovable, layout, waits, onDeployed } = props
   const key = `${bot.id}/${isNew ? '' : flow.id}`
   const given = writeFlow(flow)
   const deployed = isNew ? '' : given
@@ -63,9 +72,11 @@ export function FlowEditor(props: FlowEditorProps): JSX.Element {
       const others = await deployedFlows(bot)
       const present = isNew ? undefined : others.find(({ id }) => id === flow.id)
       const before = present ? writeFlow(present) : ''
-      if (before !== basedOn.current) {
+      if (before !== basedOn.current && !(isDeleted && !present)) {
         basedOn.current = before
-        throw new Error('The flow was changed by another deployment in the meantime. Another “Deploy” replaces it.')
+        const change = present ? 'changed' : 'deleted'
+        const again = present ? 'replaces it' : 'adds it again'
+        throw new Error(`The flow was ${change} by another deployment in the meantime. Another “Deploy” ${again}.`)
       }
       const flows = present ? others.map((each) => (each === present ? edited : each)) : [...others, edited]
       await ask<'updateBot'>('PUT', `/bots/${bot.id}`, { body: { flows, allowRemovedNodes } })
@@ -76,7 +87,7 @@ export function FlowEditor(props: FlowEditorProps): JSX.Element {
       else drafts.set(key, { text: now, basedOn: basedOn.current })
       setIsChanged(now !== text)
       notify('good', 'Deployed: it handles all events from now on.')
-      reloadBot()
+      onDeployed()
       if (isNew || edited.id !== flow.id) navigate(addressOf(bot, edited.id), { replace: true })
     } catch (error) {
       if (error instanceof Failure && error.type === 'BreakingChanges') return setLoss(error.message)
@@ -126,7 +137,13 @@ export function FlowEditor(props: FlowEditorProps): JSX.Element {
     await ask<'updateBot'>('PUT', `/bots/${bot.id}`, { body: { flows } })
     drafts.delete(key)
     notify('good', `Flow ${flow.id} is deleted.`)
-    reloadBot()
+    onDeployed()
+    navigate(to('bots', bot.id, 'flows'), { replace: true })
+  }
+
+  const discard = () => {
+    if (!isDeleted) return editor.current?.write(basedOn.current)
+    drafts.delete(key)
     navigate(to('bots', bot.id, 'flows'), { replace: true })
   }
 
@@ -141,8 +158,8 @@ export function FlowEditor(props: FlowEditorProps): JSX.Element {
         isBusy={isBusy}
         mayDeploy={isReady}
         onDeploy={() => deploy()}
-        onDiscard={isNew ? undefined : () => editor.current?.write(basedOn.current)}
-        problem={problem}
+        onDiscard={isNew ? undefined : discard}
+        problem={problem || (isDeleted ? 'Another deployment has deleted this flow. “Deploy” adds it again.' : '')}
       >
         {isRemovable && (
           <button type="button" class="button danger" onClick={() => setIsDeleting(true)}>

@@ -11,7 +11,7 @@ import { Status } from '../parts/status.tsx'
 import { useAnswer } from '../state/resource.ts'
 import { query, to } from '../state/route.ts'
 import { visitsOf, type Visit } from './event-path.ts'
-import { FlowEditor } from './flow-editor.tsx'
+import { beginningOf, FlowEditor } from './flow-editor.tsx'
 import { FlowHeader, FlowPage } from './flow-page.tsx'
 import { firstFlow } from './flow-text.ts'
 import './flows.css'
@@ -37,7 +37,14 @@ export function FlowsPage({ bot, reloadBot, segments: [flowId] }: TabProps): JSX
   const last = useRef(version.data)
   last.current = version.data ?? (query.value.has('edit') ? last.current : undefined)
   const shown = last.current
-  const parts = { bot, flowId, waits, reloadBot }
+  // Until the bot is loaded again after a deployment here, the page does not know what is deployed.
+  const replaced = useRef<string>(undefined)
+  const isReplaced = replaced.current === (bot.version?.id ?? noVersion)
+  const onDeployed = () => {
+    replaced.current = bot.version?.id ?? noVersion
+    reloadBot()
+  }
+  const parts = { bot, flowId, waits, onDeployed }
   return (
     <section class="flows" aria-label="Flows">
       {eventId !== undefined && (
@@ -52,15 +59,23 @@ export function FlowsPage({ bot, reloadBot, segments: [flowId] }: TabProps): JSX
       {bot.version ? (
         <Loaded of={{ ...version, data: shown }}>
           {(answer) => (
-            <FlowsOf {...parts} version={answer.version} visits={visits} isCurrent={shown === version.data} />
+            <FlowsOf
+              {...parts}
+              version={answer.version}
+              visits={visits}
+              isCurrent={shown === version.data && !isReplaced}
+            />
           )}
         </Loaded>
       ) : (
-        <FlowsOf {...parts} version={undefined} visits={visits} isCurrent />
+        <FlowsOf {...parts} version={undefined} visits={visits} isCurrent={!isReplaced} />
       )}
     </section>
   )
 }
+
+/** In place of the id of a version. */
+const noVersion = 'none'
 
 interface FlowsOfProps {
   bot: Bot
@@ -71,11 +86,11 @@ interface FlowsOfProps {
   isCurrent: boolean
   waits: ReadonlyMap<string, number>
   visits: Visit[]
-  reloadBot: () => void
+  onDeployed: () => void
 }
 
 /** The flows of a version, one of them, or its editor, as the address says. */
-function FlowsOf({ bot, flowId, version, isCurrent, waits, visits, reloadBot }: FlowsOfProps): JSX.Element {
+function FlowsOf({ bot, flowId, version, isCurrent, waits, visits, onDeployed }: FlowsOfProps): JSX.Element {
   const isOfEvent = query.value.has('event')
   const flows = (version?.flows ?? []) as unknown as Flow[]
   const code = version?.code ?? ''
@@ -93,17 +108,22 @@ function FlowsOf({ bot, flowId, version, isCurrent, waits, visits, reloadBot }: 
           isRemovable={false}
           layout={{}}
           waits={waits}
-          reloadBot={reloadBot}
+          onDeployed={onDeployed}
         />
       </>
     )
   }
-  if (flows.length === 0) return <NoFlows botId={bot.id} mayAdd={mayEdit} />
+  const deployed = flows.find(({ id }) => id === flowId)
+  // A changed text stays, although another deployment has deleted its flow.
+  const kept =
+    flowId !== undefined && !deployed && mayEdit && query.value.has('edit') ? beginningOf(bot, flowId) : undefined
+  const flow = deployed ?? kept
+  if (!isCurrent && !flow && (flows.length === 0 || flowId !== undefined)) return <Skeleton lines={4} />
+  if (flows.length === 0 && !flow) return <NoFlows botId={bot.id} mayAdd={mayEdit} />
   if (flowId === undefined) {
     return <FlowList botId={bot.id} flows={flows} waits={waits} visits={visits} mayAdd={mayEdit} />
   }
-  const flow = flows.find(({ id }) => id === flowId)
-  if (!flow) return isCurrent ? <Empty title={`Flow ${flowId} not found`} /> : <Skeleton lines={4} />
+  if (!flow) return <Empty title={`Flow ${flowId} not found`} />
   const layout = version?.layouts?.[flow.id] ?? {}
   if (!query.value.has('edit') || !mayEdit) {
     return (
@@ -113,18 +133,21 @@ function FlowsOf({ bot, flowId, version, isCurrent, waits, visits, reloadBot }: 
   return (
     <>
       <FlowHeader botId={bot.id} title={flow.name ?? flow.id} description={flow.description}>
-        <a class="button small" href={to('bots', bot.id, 'flows', flow.id)}>
-          Close the editor
-        </a>
+        {deployed && (
+          <a class="button small" href={to('bots', bot.id, 'flows', flow.id)}>
+            Close the editor
+          </a>
+        )}
       </FlowHeader>
       <FlowEditor
         key={flow.id}
         bot={bot}
         flow={flow}
-        isRemovable={flows.length > 1 || code !== ''}
+        isDeleted={kept !== undefined}
+        isRemovable={deployed !== undefined && (flows.length > 1 || code !== '')}
         layout={layout}
         waits={waits}
-        reloadBot={reloadBot}
+        onDeployed={onDeployed}
       />
     </>
   )
