@@ -127,7 +127,7 @@ test('while the platform is not reached, the newest message and the unsent text 
   await reply.fill('כן?')
   const newest = log().getByText('שלום?')
   for (const text of [newest, reply]) {
-    expect(await text.evaluate((element) => getComputedStyle(element).direction)).toBe('rtl')
+    expect(await text.evaluate('(element) => getComputedStyle(element).direction')).toBe('rtl')
   }
   await page.route('**/v1/admin/bots/*/conversations/**', (route) => route.abort())
   await page.locator('.inbox-conversation').getByText('The server cannot be reached').waitFor()

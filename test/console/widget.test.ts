@@ -310,9 +310,11 @@ test('the direction of a message follows from its own text, whatever the name of
   await chat.getByText('Welcome! Which tea?').waitFor()
   await say(chat, 'שלום?')
   await chat.getByText('You said שלום?').waitFor()
-  const directions = await chat
-    .locator('.message > p')
-    .evaluateAll((all) => all.map((one) => [one.textContent, getComputedStyle(one).direction]))
+  const directions = await page
+    .frames()[1]!
+    .evaluate<string[][]>(
+      `[...document.querySelectorAll('.message > p')].map((one) => [one.textContent, getComputedStyle(one).direction])`,
+    )
   expect(directions).toEqual([
     ['Welcome! Which tea?', 'ltr'],
     ['שלום?', 'rtl'],
