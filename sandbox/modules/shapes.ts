@@ -22,13 +22,20 @@ export function shapesOf(script: ScriptName): Shapes {
 /** Their use makes Node print a warning, or their values describe this machine. */
 const silent: ReadonlySet<NodeModuleName> = new Set(['sys', 'punycode', 'process', 'console'])
 
+/** Node prints a warning when they are read. */
+const deprecated = new Set(['fips', 'F_OK', 'R_OK', 'W_OK', 'X_OK'])
+
 function shapeOf(name: NodeModuleName): Shape {
-  const module = process.getBuiltinModule(name) as unknown as object
+  const module = process.getBuiltinModule(name) as unknown as Record<string, unknown>
   const shape: Shape = { functions: [], values: {} }
-  for (const [key, { value }] of Object.entries(Object.getOwnPropertyDescriptors(module))) {
+  for (const [key, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(module))) {
     if (key.startsWith('_') || skipped.has(key)) continue
+    // Node defines some classes by getters, for instance `fs.ReadStream`.
+    const isGetter = descriptor.get !== undefined
+    if (isGetter && deprecated.has(key)) continue
+    const value = module[key]
     if (typeof value === 'function') shape.functions.push(key)
-    else if (isConstant(value)) shape.values[key] = value
+    else if (!isGetter && isConstant(value)) shape.values[key] = value
   }
   return shape
 }
