@@ -115,7 +115,7 @@ async function dispatchInTransaction(
   const { caller, db } = context
   const done = await transact(db, async (transaction) => {
     const earlier = await claimKey(transaction, record.id, record.fingerprint)
-    // What a transaction writes has no event that goes on after a failure.
+    // Writes of a transaction leave no event that goes on after a failure.
     if (earlier) return { body: ((await recall(earlier, record)) as { body: unknown }).body, isRepeated: true }
     const deferred = deferUntilCommit(context, transaction)
     const body = await operation.call({ ...deferred.context, caller }, input)
