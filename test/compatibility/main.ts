@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { measureAgents } from './agents/agents.ts'
+import { measureChannels } from './channels/channels.ts'
 import { measureChat } from './chat/chat.ts'
 import { measureBp } from './cli/bp.ts'
 import { measureCatalogue, type CatalogueOptions } from './catalogue/catalogue.ts'
@@ -18,15 +19,19 @@ interface Subject {
 
 /**
  * Measures how much of what other platforms have works here: bots of v12, the commands of the public command line, the tests
- * of the public chat client, the tests and recordings of the packages that ask language models, the plugin that hands
- * conversations over, the install wizards of integrations, the integrations of language models, an agent of the published
- * runtime, or, without a subject, the public catalogue of integrations, plugins and bots. `--write` also writes the figures
- * into the documentation.
+ * of the public chat client, conversations by way of the messaging integrations, the tests and recordings of the packages
+ * that ask language models, the plugin that hands conversations over, the install wizards of integrations, the integrations
+ * of language models, an agent of the published runtime, or, without a subject, the public catalogue of integrations, plugins
+ * and bots. `--write` also writes the figures into the documentation.
  */
 const subjects: Record<string, Subject> = {
   agents: { measure: (_source, { writes }) => measureAgents(writes) },
   v12: { measure: (source, { writes }) => measureV12(source, writes), source: 'folder with exports' },
   bp: { measure: (source, { writes }) => measureBp(source, writes), source: 'checkout of the public repository' },
+  channels: {
+    measure: (source, { writes }) => measureChannels(source, writes),
+    source: 'checkout of the public repository',
+  },
   chat: { measure: (source, { writes }) => measureChat(source, writes), source: 'checkout of the public repository' },
   hitl: { measure: (source, { writes }) => measureHitl(source, writes), source: 'checkout of the public repository' },
   wizards: {
@@ -43,7 +48,7 @@ const subjects: Record<string, Subject> = {
 
 const usage = [
   'npm run compatibility -- [catalogue] --source <checkout of the public repository> [--only <kind>,…] [--write]',
-  ...['v12', 'bp', 'chat', 'hitl', 'wizards', 'llm', 'models'].map(
+  ...['v12', 'bp', 'channels', 'chat', 'hitl', 'wizards', 'llm', 'models'].map(
     (name) => `npm run compatibility -- ${name} --source <${subjects[name]!.source}> [--write]`,
   ),
   'npm run compatibility -- agents [--write]',
