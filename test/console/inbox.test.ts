@@ -126,9 +126,10 @@ test('while the platform is not reached, the newest message and the unsent text 
   const reply = page.getByRole('textbox', { name: 'Reply' })
   await reply.fill('כן?')
   const newest = log().getByText('שלום?')
-  for (const text of [newest, reply]) {
-    expect(await text.evaluate('(element) => getComputedStyle(element).direction')).toBe('rtl')
-  }
+  const fromRightToLeft = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('.transcript [dir=auto]:dir(rtl)')].map((one) => one.value ?? one.textContent)`,
+  )
+  expect(fromRightToLeft).toEqual(['שלום?', 'כן?'])
   await page.route('**/v1/admin/bots/*/conversations/**', (route) => route.abort())
   await page.locator('.inbox-conversation').getByText('The server cannot be reached').waitFor()
   for (const shown of [newest, reply]) {
