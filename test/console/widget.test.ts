@@ -638,6 +638,18 @@ test('on a phone the chat fills the screen, and says where it is not available',
   await page.context().close()
 })
 
+test('a chat that is opened while the platform is away for a moment appears when it is back, with what the page has sent', async () => {
+  const { page, chat } = await visit()
+  await page.route('**/frame', (route) => route.abort(), { times: 1 })
+  await page.evaluate(`void botpress.sendMessage('Is anybody there?')`)
+  await bubble(page).click()
+  await page.getByText('The chat is not available on this page.').waitFor()
+  await chat.getByText('You said Is anybody there?').waitFor({ timeout: 30_000 })
+  expect(await page.getByText('The chat is not available on this page.').count()).toBe(0)
+  expect(await chat.getByText('Is anybody there?', { exact: true }).count()).toBe(1)
+  await page.context().close()
+})
+
 test('an invitation for visitors who do nothing waits for that, and does not come back in a tab that dismissed it', async () => {
   const { id } = await platform.createBot(code)
   const at = await installWebchat(platform, id, {

@@ -3,7 +3,8 @@ import { element } from './elements.ts'
 
 /** A frame with the chat, and the channel to it. */
 export interface Link {
-  frame: HTMLIFrameElement
+  /** The newest frame: one that does not answer is replaced. */
+  readonly frame: HTMLIFrameElement
   send(message: ToFrame): void
   call(method: Method, argument: unknown): Promise<unknown>
 }
@@ -13,46 +14,83 @@ export interface Link {
  * platform is unavailable. The frame's script runs before that, and answers at once.
  */
 const silenceMilliseconds = 5000
+/** The first pause until another frame replaces one that does not answer; the pauses double up to the longest. */
+const firstPauseMilliseconds = 5000
+const longestPauseMilliseconds = 60_000
 
 /**
- * Creates the frame. Messages that are sent before it is ready wait for it.
+ * Creates the frame. Messages that are sent before a frame answers wait for it.
  *
- * @param hello is asked for when the frame has loaded
+ * @param hello is asked for when a frame has loaded
  * @param receive gets what the frame sends
- * @param onSilence is called when the frame does not answer
+ * @param show puts a frame into the page
+ * @param onSilence is called when a frame does not answer, which the page may then remove
  */
 export function openLink(
   url: URL,
   hello: () => Omit<Hello, 'isobot'>,
   receive: (message: ToPage) => void,
+  show: (frame: HTMLIFrameElement) => void,
   onSilence: () => void,
 ): Link {
-  const { port1: port, port2: other } = new MessageChannel()
   const calls = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
   let calledSoFar = 0
-  const frame = element('iframe', { src: url.href, allow: 'clipboard-write', referrerpolicy: 'origin' })
-  let silence: ReturnType<typeof setTimeout>
-  port.addEventListener('message', ({ data }: MessageEvent<ToPage>) => {
-    clearTimeout(silence)
-    if (data.type !== 'result') return receive(data)
-    const call = calls.get(data.id)
-    calls.delete(data.id)
-    if (data.error === undefined) call?.resolve(data.value)
-    else call?.reject(new Error(data.error))
-  })
-  port.start()
-  frame.addEventListener(
-    'load',
-    () => {
-      silence = setTimeout(onSilence, silenceMilliseconds)
-      // Only a document of the platform's origin receives it; a page that the browser shows in its place does not.
-      frame.contentWindow?.postMessage({ isobot: helloMark, ...hello() } satisfies Hello, url.origin, [other])
-    },
-    { once: true },
-  )
-  const send = (message: ToFrame) => port.postMessage(message)
+  let frame: HTMLIFrameElement
+  let port: MessagePort | undefined
+  /** What was sent before a frame has answered, which each further frame gets; undefined from then on. */
+  let unanswered: ToFrame[] | undefined = []
+  let pause = firstPauseMilliseconds
+  let timer: ReturnType<typeof setTimeout>
+
+  /** A new element adds no entry to the history of the page, as another address of the former one would. */
+  function load(): void {
+    frame = element('iframe', { src: url.href, allow: 'clipboard-write', referrerpolicy: 'origin' })
+    frame.addEventListener('load', greet, { once: true })
+    show(frame)
+  }
+
+  function greet(): void {
+    const { port1, port2 } = new MessageChannel()
+    port1.addEventListener('message', ({ data }: MessageEvent<ToPage>) => {
+      clearTimeout(timer)
+      unanswered = undefined
+      take(data)
+    })
+    port1.start()
+    port?.close()
+    port = port1
+    timer = setTimeout(missed, silenceMilliseconds)
+    // Only a document of the platform's origin receives it; a page that the browser shows in its place does not.
+    frame.contentWindow?.postMessage({ isobot: helloMark, ...hello() } satisfies Hello, url.origin, [port2])
+    for (const message of unanswered ?? []) port1.postMessage(message)
+  }
+
+  function missed(): void {
+    // An answer on its way would end the attempts.
+    port?.close()
+    onSilence()
+    timer = setTimeout(load, pause)
+    pause = Math.min(2 * pause, longestPauseMilliseconds)
+  }
+
+  function take(message: ToPage): void {
+    if (message.type !== 'result') return receive(message)
+    const call = calls.get(message.id)
+    calls.delete(message.id)
+    if (message.error === undefined) call?.resolve(message.value)
+    else call?.reject(new Error(message.error))
+  }
+
+  function send(message: ToFrame): void {
+    unanswered?.push(message)
+    port?.postMessage(message)
+  }
+
+  load()
   return {
-    frame,
+    get frame() {
+      return frame
+    },
     send,
     call(method, argument) {
       const id = calledSoFar++

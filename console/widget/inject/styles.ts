@@ -21,6 +21,7 @@ button:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
   border-radius: calc(16px * var(--radius)); overflow: hidden; box-shadow: 0 8px 40px rgb(0 0 0 / 28%); animation: appear 0.18s ease-out;
 }
 iframe { display: block; inline-size: 100%; block-size: 100%; border: 0; color-scheme: normal; }
+p + iframe { display: none; }
 .panel p, .embedded p { margin: 0; block-size: 100%; padding: 24px; background: #fff; color: #1b1d21; }
 .invitation {
   inset-block-end: 88px; max-inline-size: min(300px, 100vw - 40px); display: flex; align-items: flex-start;

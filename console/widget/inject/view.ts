@@ -15,9 +15,9 @@ export interface View {
   apply(appearance: Appearance): void
   /** Puts the frame into the panel, beside the button that closes it until the frame has one. */
   show(frame: HTMLIFrameElement): void
-  /** The frame answers: it has a button that closes it. */
+  /** The frame answers: it is shown, and has a button that closes it. */
   showsFrame(): void
-  /** Shows, in place of the frame, that there is no chat. */
+  /** Shows, in place of the frame, that there is no chat, until a frame answers. */
   showAbsence(): void
   setOpen(isOpen: boolean): void
   setUnread(count: number): void
@@ -49,6 +49,7 @@ export function openView(target: Element | undefined, toggle: () => void): View 
   let unread = 0
   let isOpen = false
   let invitation: HTMLElement | undefined
+  let absence: HTMLElement | undefined
   root.append(panel)
   if (target) host.style.cssText = 'display:block;width:100%;height:100%'
   else root.append(bubble)
@@ -86,8 +87,14 @@ export function openView(target: Element | undefined, toggle: () => void): View 
       draw()
     },
     show: (frame) => panel.append(frame),
-    showsFrame: () => panel.classList.add('answered'),
-    showAbsence: () => panel.replaceChildren(element('p', { role: 'status' }, texts.unavailable)),
+    showsFrame() {
+      panel.classList.add('answered')
+      absence?.remove()
+    },
+    showAbsence() {
+      absence ??= element('p', { role: 'status' }, texts.unavailable)
+      panel.replaceChildren(absence)
+    },
     setOpen(next) {
       isOpen = next
       panel.hidden = !next

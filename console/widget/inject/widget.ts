@@ -61,6 +61,7 @@ export function createWidget(base: URL, given: Appearance): Widget {
   let link: Link | undefined
   let state: Widget['state'] = 'initial'
   let isReady = false
+  let isMissing = false
 
   function shown(): View {
     if (!view) init()
@@ -70,26 +71,35 @@ export function createWidget(base: URL, given: Appearance): Widget {
   /** Loads the frame, at the first use of the chat. */
   function linked(): Link {
     const visible = shown()
-    if (link) return link
-    const hello = () => ({
+    const show = (frame: HTMLIFrameElement) => {
+      visible.show(frame)
+      visible.apply(appearance)
+    }
+    link ??= openLink(new URL('frame', base), hello, receive, show, missed)
+    return link
+  }
+
+  function hello() {
+    return {
       mode: options.selector === undefined ? ('bubble' as const) : ('embedded' as const),
       isOpen: state === 'opened',
       appearance,
       user: user ?? {},
       ...(options.conversationId !== undefined && { conversationId: options.conversationId }),
       renewsKeys: options.getUserKey !== undefined,
-    })
-    link = openLink(new URL('frame', base), hello, receive, () => {
-      const message =
-        `The web chat at ${base.href} does not answer in this page. The configuration of the web chat may not have ` +
-        `${location.origin} among its allowedOrigins, or this page's policy may not have ${base.origin} in frame-src.`
-      visible.showAbsence()
-      emit('error', { message })
-      reportError(new Error(message))
-    })
-    visible.show(link.frame)
-    visible.apply(appearance)
-    return link
+    }
+  }
+
+  /** Shows that no frame answers, and reports it once. */
+  function missed(): void {
+    shown().showAbsence()
+    if (isMissing) return
+    isMissing = true
+    const message =
+      `The web chat at ${base.href} does not answer in this page. The configuration of the web chat may not have ` +
+      `${location.origin} among its allowedOrigins, or this page's policy may not have ${base.origin} in frame-src.`
+    emit('error', { message })
+    reportError(new Error(message))
   }
 
   function setState(next: 'opened' | 'closed'): void {
