@@ -97,7 +97,7 @@ async function carryOut(
   if (method !== 'GET' && method !== 'HEAD') {
     throw new ApiError('MethodNotFound', `${method} is not a method of the address of a file`)
   }
-  const { object, contentType } = await findContentAt(context, decodeURIComponent(first))
+  const { object, contentType } = await findContentAt(context, decode(first))
   const etag = `"${object.sha256}"`
   const headers = { 'content-type': contentType, etag, 'accept-ranges': 'bytes' }
   const range = readRange(request, object.size, etag)
@@ -119,6 +119,14 @@ async function carryOut(
     )
   }
   return respond(request, status, described, readObject(context, object, range))
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    throw new ApiError('InvalidPayload', `The path has a malformed percent-encoding: ${segment}`)
+  }
 }
 
 function respond(
