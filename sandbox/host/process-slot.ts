@@ -38,6 +38,8 @@ export const defaultRecycling: Recycling = {
 
 const firstRetryMilliseconds = 100
 const lastRetryMilliseconds = 5000
+/** How many processes may end before they are ready until the slot counts as unable to start one. */
+const maxFirstStarts = 3
 
 /**
  * Holds one process after another. When one dies, the next starts at once, or after growing pauses if processes die
@@ -52,14 +54,30 @@ export class ProcessSlot {
   #current: SandboxProcess
   #successor: SandboxProcess | undefined
   #earlyExits = 0
+  /** Resolves when another process has taken the place of the current one. */
+  #replaced = Promise.withResolvers<void>()
 
   constructor(options: ProcessSlotOptions) {
     this.#options = options
     this.#current = this.#start()
   }
 
-  ready(): Promise<void> {
-    return this.#current.ready
+  /**
+   * Resolves when a process can take runs. One that ends before that may have been killed, for instance for its memory, so
+   * its successors are waited for as well.
+   *
+   * @throws Error when several of them have ended
+   */
+  async ready(): Promise<void> {
+    for (let starts = 1; ; starts++) {
+      const replaced = this.#replaced.promise
+      try {
+        return await this.#current.ready
+      } catch (error) {
+        if (starts === maxFirstStarts || this.#abort.signal.aborted) throw error
+        await replaced
+      }
+    }
   }
 
   get isRenewing(): boolean {
@@ -137,6 +155,8 @@ export class ProcessSlot {
       if (this.#abort.signal.aborted) return
     }
     this.#current = this.#start()
+    this.#replaced.resolve()
+    this.#replaced = Promise.withResolvers()
   }
 
   #renewWhenDue(process: SandboxProcess): void {

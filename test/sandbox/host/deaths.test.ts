@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { logStderr } from '../../../sandbox/host/stderr.ts'
+import { sandboxesOf } from '../../support/sandbox-processes.ts'
 import { botThat, done, logged, messageRun, openTestSandbox, patientHost } from '../fixture.ts'
 import { isRunning } from '../running.ts'
 
@@ -75,6 +76,17 @@ describe('a sandbox process that does not move any more', () => {
     expect((await innocent).status).toBe('interrupted')
     expect(calls).toEqual([])
   })
+})
+
+test('a sandbox whose first process is killed before it is ready starts with another', async () => {
+  const told: string[] = []
+  const opening = openTestSandbox({ log: (_level, message) => told.push(message) })
+  onTestFinished(async () => (await opening).close())
+  await expect.poll(() => sandboxesOf(process.pid), { ...patience, interval: 1 }).toHaveLength(1)
+  process.kill(sandboxesOf(process.pid)[0]!, 'SIGKILL')
+  const sandbox = await opening
+  expect(told).toContain('A sandbox process died and is replaced')
+  expect((await sandbox.run(messageRun(botThat('')))).status).toBe('done')
 })
 
 describe('closing the sandbox', () => {
