@@ -63,6 +63,10 @@ describe('the table of modules', () => {
     ])
   })
 
+  test.each(['fs', 'dns', 'readline', 'stream', 'timers'])('has the promises of %s in both places', async (name) => {
+    expect(await told(`return require('${name}').promises === require('${name}/promises')`)).toBe(true)
+  })
+
   test('has the classes of which code asks whether a value is an instance', async () => {
     const classes = ['fs.ReadStream', 'fs.WriteStream', 'net.BlockList', 'net.Socket', 'http.IncomingMessage']
     const checks = classes.map((name) => {
