@@ -85,11 +85,20 @@ function refusal({ name, reason }: NotApplicable): ApiError {
 function decode(encoded: Record<string, string>): PathParameters {
   const parameters: PathParameters = {}
   for (const [name, value] of Object.entries(encoded)) {
-    try {
-      parameters[name] = decodeURIComponent(value)
-    } catch {
-      throw new ApiError('InvalidPayload', `The path has a malformed percent-encoding: ${value}`)
-    }
+    parameters[name] = decodeSegment(value)
   }
   return parameters
+}
+
+/**
+ * A segment of a path without its percent-encoding.
+ *
+ * @throws ApiError `InvalidPayload` when the encoding is malformed
+ */
+export function decodeSegment(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    throw new ApiError('InvalidPayload', `The path has a malformed percent-encoding: ${encoded}`)
+  }
 }

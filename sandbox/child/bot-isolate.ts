@@ -35,8 +35,8 @@ export interface IsolateOptions {
 const canaryMilliseconds = 300
 /**
  * With ten times as many runnable threads as cores, 300 ms were too few: a thread without processor time cannot leave.
- * So the process must also have used that much processor time, or this much wall time must have passed. 900 ms still cost
- * neighbours their process, once in some runs of the hostile programs beside other tests.
+ * So the process must also have used that much processor time, or this much wall time must have passed. With 900 ms, a
+ * hostile program beside other tests sometimes cost its neighbours the process.
  */
 const longestCanaryMilliseconds = 2400
 const canaryStepMilliseconds = 50

@@ -34,7 +34,7 @@ const patterns: [pattern: RegExp, replacement: string][] = [
   [/\b([uc]\.file_\w{26}\.[\w.]{1,60}|account_\w{26})\.[\w-]{43}/g, `$1.${starred}`],
 ]
 
-/** A text of others without secrets of a known form, for what is not a log line. */
+/** Redacts the secrets of known forms in a text that is not a log line, such as the field of a span. */
 export const redactKnownForms = redactor([])
 
 /**

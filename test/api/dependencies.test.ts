@@ -222,7 +222,7 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
     expect(await platform.context.db('events').where({ bot_id: bot.id, status: 'failed' })).toEqual([])
   }, 90_000)
 
-  test('whose database ends the connection of every write for a while, without being away, fail no event', async () => {
+  test('whose database stays available and ends the connection of each write for a while fail no event', async () => {
     const slow = await chatUser.createConversation()
     expect(await say('slowly', slow)).toMatchObject({ status: 201 })
     await expect.poll(() => replies(platform, slow), { timeout: 10_000, interval: 20 }).toEqual(['first'])
@@ -244,7 +244,7 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
     expect(await platform.context.db('events').where({ bot_id: bot.id, status: 'failed' })).toEqual([])
   }, 90_000)
 
-  test('whose database is away for longer than an event may take handle it when it is back', async () => {
+  test('whose database is unavailable for longer than an event may take handle the event afterwards', async () => {
     const limited = await platform.createBot(slowBot, { limits: { wallMilliseconds: 2500 } })
     const user = await createChatUser(limited.chatUrl)
     const conversation = await user.createConversation()
@@ -258,7 +258,7 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
     await expect.poll(() => replies(platform, conversation), { timeout: 30_000 }).toEqual(['first', 'second'])
   }, 90_000)
 
-  test('whose database is away for a moment while an action of an integration runs call it once', async () => {
+  test('whose database is unavailable for a moment while an action of an integration runs call the action once', async () => {
     const caller = await platform.createBot(`
       export const hooks = {
         async afterIncomingMessage({ event, client }) {

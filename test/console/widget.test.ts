@@ -303,7 +303,7 @@ test('messages of every type are shown, without a violation of WCAG in light, da
   await page.context().close()
 })
 
-test('the direction of a message follows from its own text, whatever the name of its author', async () => {
+test('the direction of a message follows from its text, and not from the name of its author', async () => {
   const { id } = await platform.createBot(code)
   const { page, chat } = await visit({ at: await installWebchat(platform, id, { botName: 'متجر الشاي' }) })
   await bubble(page).click()
@@ -638,7 +638,7 @@ test('on a phone the chat fills the screen, and says where it is not available',
   await page.context().close()
 })
 
-test('a chat that is opened while the platform is away for a moment appears when it is back, with what the page has sent', async () => {
+test('a chat that is opened while the platform is unavailable appears afterwards, with the messages of the page', async () => {
   const { page, chat } = await visit()
   await page.route('**/frame', (route) => route.abort(), { times: 1 })
   await page.evaluate(`void botpress.sendMessage('Is anybody there?')`)

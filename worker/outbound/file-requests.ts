@@ -5,6 +5,7 @@ import { readRange } from '#shared/files/byte-range.ts'
 import { findContentAt } from '#shared/files/find-content.ts'
 import { readObject } from '#shared/files/objects.ts'
 import { receiveUpload } from '#shared/files/receive-upload.ts'
+import { decodeSegment } from '#shared/router.ts'
 import { OutboundError } from './errors.ts'
 import type { OutboundResponse } from './open-outbound.ts'
 
@@ -97,7 +98,7 @@ async function carryOut(
   if (method !== 'GET' && method !== 'HEAD') {
     throw new ApiError('MethodNotFound', `${method} is not a method of the address of a file`)
   }
-  const { object, contentType } = await findContentAt(context, decode(first))
+  const { object, contentType } = await findContentAt(context, decodeSegment(first))
   const etag = `"${object.sha256}"`
   const headers = { 'content-type': contentType, etag, 'accept-ranges': 'bytes' }
   const range = readRange(request, object.size, etag)
@@ -119,14 +120,6 @@ async function carryOut(
     )
   }
   return respond(request, status, described, readObject(context, object, range))
-}
-
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    throw new ApiError('InvalidPayload', `The path has a malformed percent-encoding: ${segment}`)
-  }
 }
 
 function respond(

@@ -37,7 +37,7 @@ export function openLink(
   let calledSoFar = 0
   let frame: HTMLIFrameElement
   let port: MessagePort | undefined
-  /** What was sent before a frame has answered, which each further frame gets; undefined from then on. */
+  /** Messages from before a frame has answered, which each further frame gets; undefined from then on. */
   let unanswered: ToFrame[] | undefined = []
   let pause = firstPauseMilliseconds
   let timer: ReturnType<typeof setTimeout>

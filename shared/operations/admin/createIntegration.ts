@@ -47,6 +47,7 @@ export const createIntegration = operation({
       )
     }
     const change = await resolveInterfaces(db, caller.workspaceId, given)
+    // Refuses an invalid definition before workers read its code and scripts.
     changeDefinition({}, change, undefined)
     await assertVisibility(db, caller.workspaceId, { name, visibility: given.visibility })
     const id = newId('intver')

@@ -51,6 +51,7 @@ export const updateIntegration = operation({
     const present = await findIntegration(db, caller.workspaceId, id)
     if (!present) throw noSuchIntegration(id)
     const change = await resolveInterfaces(db, caller.workspaceId, given)
+    // Refuses an invalid definition before workers read its code and scripts.
     changeDefinition(present.definition, change, undefined)
     assertUrl(config, url, present.url !== null)
     if (present.url !== null && code !== undefined) {

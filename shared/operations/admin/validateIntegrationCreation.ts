@@ -24,6 +24,7 @@ export const validateIntegrationCreation = operation({
     const { db, caller } = context
     assertName(name, version)
     const change = await resolveInterfaces(db, caller.workspaceId, given)
+    // Refuses an invalid definition before workers read its code and scripts.
     changeDefinition({}, change, undefined)
     const loaded = await mergeSecrets(context.config.secret, { id: '', secrets: null }, secrets)
     const upload = code === undefined ? undefined : { code, sourceMap, secrets: loaded }

@@ -31,6 +31,7 @@ export const validateIntegrationUpdate = operation({
     const present = await findIntegration(db, caller.workspaceId, id)
     if (!present) throw noSuchIntegration(id)
     const change = await resolveInterfaces(db, caller.workspaceId, given)
+    // Refuses an invalid definition before workers read its code and scripts.
     changeDefinition(present.definition, change, undefined)
     const loaded = await mergeSecrets(config.secret, present, secrets)
     const upload = code === undefined ? undefined : { code, sourceMap, secrets: loaded }

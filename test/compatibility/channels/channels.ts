@@ -14,7 +14,7 @@ interface Said {
 
 const picture = 'https://files.example/picture.png'
 
-/** What the bot answers to the first message of a person. */
+/** The bot's answers to the first message of a person. */
 const answers: Said[] = [
   { name: 'text', type: 'text', payload: { text: 'You said hello' }, words: ['You said hello'] },
   { name: 'image', type: 'image', payload: { imageUrl: picture }, words: [picture] },

@@ -13,7 +13,7 @@ export interface Channel {
   hosts: string[]
   configurationType?: string
   configuration: Record<string, unknown>
-  /** What the installation has kept after its wizard, by the names of its states. */
+  /** The states of the installation after its wizard, by their names. */
   states?: Record<string, object>
   /** The request for a message that a person sends, with the signature of the service. @param id of the message */
   deliver(text: string, id: number): Delivery

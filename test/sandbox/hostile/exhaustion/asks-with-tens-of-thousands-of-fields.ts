@@ -1,7 +1,7 @@
 import { withTime } from '../ends.ts'
 import { hostile } from '../hostile.ts'
 
-/** A worker that reads the names of fields in quadratic time answers nobody for a minute. */
+/** A worker that reads the names of fields in quadratic time handles no event for a minute. */
 export default hostile({
   body: `
     const fields = (name) => Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [name(n), '']))
