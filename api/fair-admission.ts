@@ -6,8 +6,8 @@ import { SlidingWindowCounter } from '#shared/sliding-window-counter.ts'
 
 /**
  * Keeps the requests of one bot from delaying those of others. While this process is busy, and a bot sends more than its
- * share, its requests are let through in groups, with a pause after each that takes as long as the group took: the slower
- * the platform, the fewer. The others wait before their body is read, and those beyond a bound get 429.
+ * share, its requests are let through in groups, with a pause after each that is proportional to the time that the group
+ * took: the slower the platform, the fewer. The others wait before their body is read, and those beyond a bound get 429.
  */
 export interface FairAdmission {
   /**
@@ -30,6 +30,8 @@ const groupSize = 16
  * be far, which says nothing of the load.
  */
 const maxGroupMilliseconds = 50
+/** A pause takes this multiple of its group's time. */
+const pauseFactor = 4
 /** Upper bound of the requests of a bot that wait. */
 const maxWaiting = 100
 const retryAfterSeconds = 1
@@ -62,7 +64,7 @@ export function openFairAdmission(isBusy: () => boolean = watchEventLoop()): Fai
         return answered
       })
       await Promise.race([Promise.all(answers), sleep(maxGroupMilliseconds)])
-      if (exceedsShare(botId)) await sleep(performance.now() - begin)
+      if (exceedsShare(botId)) await sleep(pauseFactor * (performance.now() - begin))
     }
     queues.delete(botId)
   }
