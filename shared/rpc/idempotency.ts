@@ -44,9 +44,14 @@ export async function dispatchOnce(
 ): Promise<{ body: unknown; isRepeated: boolean }> {
   const key = readKey(request.key, context.caller)
   const record = toRecord(context, { ...request, key })
-  return request.operation.awaitsWorker
+  return awaitsWorker(request)
     ? dispatchInSteps(context, request, record)
     : dispatchInTransaction(context, request, record)
+}
+
+function awaitsWorker({ operation, input }: KeyedRequest): boolean {
+  const awaits = operation.awaitsWorker
+  return typeof awaits === 'object' ? (input as Record<string, unknown>)[awaits.field] === true : awaits
 }
 
 /** The draft specifies a quoted string (RFC 8941); most clients send it bare. */

@@ -35,8 +35,11 @@ interface Declared<A extends Access, I, O> {
   opensStream?: true
   /** The output is not the answer: it is a `FileReference`, to the file whose content is the answer. */
   answersWithFile?: true
-  /** It waits for a worker to process its writes, or for another service, so it cannot be one transaction. */
-  awaitsWorker?: true
+  /**
+   * It waits for a worker to process its writes, or for another service, so it cannot be one transaction. With a field: only
+   * where that field of its input is true.
+   */
+  awaitsWorker?: true | { field: string }
   /**
    * A repeated run finds the recorded call by its input, not by its number among the calls of the operation. For calls
    * that code makes concurrently, in an order that may differ in the next run, and whose answer depends on the input.
@@ -116,7 +119,7 @@ export interface Operation {
   streamsLines: boolean | 'on request'
   lineFormat: LineFormat
   isForLibraries: boolean
-  awaitsWorker: boolean
+  awaitsWorker: boolean | { field: string }
   isRecordedByInput: boolean
   headers: readonly string[]
   queryFields: readonly string[]

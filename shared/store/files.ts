@@ -126,8 +126,8 @@ export function assertVisitorFileSize(bytes: number, { maxFileBytes, visitors }:
 
 /**
  * Refuses an upsert of the same transaction that lets the files of a visitor (without `userId`, none is counted), or of all visitors of a web chat, exceed
- * their quotas. Visitors are strangers: without quotas of their own they could use up those of the bot. The upsert has
- * locked the bot's usage, so concurrent ones wait for its outcome.
+ * their quotas. Visitors are strangers: without quotas of their own they could use up those of the bot. As there, a file
+ * whose content never came has no bytes. The upsert has locked the bot's usage, so concurrent ones wait for its outcome.
  *
  * @throws ApiError `QuotaExceeded`
  */
@@ -138,7 +138,8 @@ export async function assertVisitorQuota(
 ): Promise<void> {
   const [row] = await query<{ files: string; bytes: string | null }>(
     transaction,
-    `select count(*) filter (where user_id = :userId) as files, sum(coalesce(size, declared_size)) as bytes
+    `select count(*) filter (where user_id = :userId) as files,
+       sum(case when status = 'upload_failed' then 0 else coalesce(size, declared_size) end) as bytes
      from files
      where bot_id = :botId and key_space = :installationId and (expires_at is null or expires_at > now())`,
     where,

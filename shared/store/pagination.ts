@@ -80,8 +80,9 @@ export function encodeCursor({ createdAt, id }: Cursor): string {
   return Buffer.from(`${createdAt.getTime()} ${id}`).toString('base64url')
 }
 
+/** Imported messages may be from before 1970. */
 function decodeCursor(token: string): Cursor {
-  const [, milliseconds, id] = /^(\d{1,14}) (\w{1,100})$/.exec(Buffer.from(token, 'base64url').toString()) ?? []
+  const [, milliseconds, id] = /^(-?\d{1,14}) (\w{1,100})$/.exec(Buffer.from(token, 'base64url').toString()) ?? []
   if (!milliseconds || !id) {
     throw new ApiError('InvalidQuery', 'nextToken is not a valid cursor: omit it to start at the first page')
   }

@@ -179,7 +179,7 @@ export const personSources: readonly PersonSource[] = [
     scope: 't.bot_id = :botId',
     key: byTime,
     texts: ['t.key', 't.tags::text', 't.metadata::text', 't.failed_status_reason'],
-    also: `exists (select from passages where file_id = t.id and ${naming('passages.text')})`,
+    also: `exists (select from passages where file_id = t.id and ${naming(`(array_to_string(breadcrumb, ' ') || ' ' || passages.text)`)})`,
     linked: 't.user_id = any(:users::text[])',
     address: `jsonb_build_object('fileId', t.id)`,
   },

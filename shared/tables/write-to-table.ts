@@ -1,3 +1,4 @@
+import { isOutage } from '../errors.ts'
 import { maxRows, type TableRow } from '../models/table.ts'
 import type { BotContext } from '../rpc/caller.ts'
 import { once } from '../rpc/journal.ts'
@@ -60,7 +61,12 @@ export async function writeToTable(
     return written
   }
   const [insertedIds, updatedIds] = [inserted, updated].map((list) => idsOf(list)) as [number[], number[]]
-  const rows = await computeAndWait(context, tableId, [...insertedIds, ...updatedIds])
+  const rows = await computeAndWait(context, tableId, [...insertedIds, ...updatedIds]).catch((error: unknown) => {
+    // The rows are stored: a caller that learns of a failure would write them again.
+    if (isOutage(error)) return undefined
+    throw error
+  })
+  if (!rows) return written
   const reread = (ids: number[]) => ids.flatMap((id) => rows.get(id) ?? [])
   return { ...written, inserted: reread(insertedIds), updated: reread(updatedIds) }
 }

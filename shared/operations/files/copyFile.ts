@@ -25,6 +25,8 @@ export const copyFile = operation({
   path: '/v1/files/{idOrKey}/{destinationKey}',
   access: 'bot',
   errors: ['AlreadyExists', 'RelationConflict', 'QuotaExceeded'],
+  // It writes to the store of contents.
+  awaitsWorker: true,
   headers: ['x-destination-bot-id'],
   recordsMembers: true,
   input: closedObject(
@@ -59,11 +61,10 @@ export const copyFile = operation({
         return answer
       } catch (error) {
         formerObjectId = undefined
-        if (!context.db.isTransaction) await discardObject(context, content.id, error)
+        await discardObject(context, content.id, error)
         throw error
       } finally {
-        // In a transaction of the request, the sweep removes it after the commit.
-        if (formerObjectId !== undefined && !context.db.isTransaction) await removeObject(context, formerObjectId)
+        if (formerObjectId !== undefined) await removeObject(context, formerObjectId)
       }
     })
   },

@@ -11,6 +11,7 @@ export const createTableRows = operation({
   access: 'bot',
   recordsMembers: true,
   largeList: largeRows,
+  awaitsWorker: { field: 'waitComputed' },
   errors: ['LimitExceeded', 'QuotaExceeded'],
   input: closedObject(rowsInput, { waitComputed }),
   output: closedObject({ rows: rowList }, rowReports),

@@ -14,6 +14,7 @@ export const upsertTableRows = operation({
   access: 'bot',
   recordsMembers: true,
   largeList: largeRows,
+  awaitsWorker: { field: 'waitComputed' },
   errors: ['LimitExceeded', 'QuotaExceeded'],
   input: closedObject(rowsInput, { keyColumn: { ...columnName, default: 'id' }, waitComputed }),
   output: closedObject({ inserted: rowList, updated: rowList }, rowReports),

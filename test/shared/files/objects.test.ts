@@ -94,6 +94,19 @@ describe.each(['postgres', 's3'] as const)('an object in %s', (store) => {
     expect((await buffer(readObject(platform.context, copy))).equals(bytes)).toBe(true)
   })
 
+  test('that is a refused copy of a request with an idempotency key leaves nothing', async () => {
+    const as = { 'x-bot-id': botId }
+    const { body } = await platform.ask('PUT', '/v1/files', { key: 'source.txt', size: 0 }, as)
+    await fetch(body.file.uploadUrl, { method: 'PUT', body: 'content' })
+    // All of them find the key free, and one gets it.
+    const copies = Array.from({ length: 5 }, (_, index) =>
+      platform.ask('POST', '/v1/files/source.txt/copy.txt', {}, { ...as, 'idempotency-key': `copy-${store}-${index}` }),
+    )
+    const statuses = (await Promise.all(copies)).map(({ status }) => status)
+    expect(statuses.filter((status) => status !== 409)).toEqual([200])
+    expect(await orphans(store)).toEqual([])
+  })
+
   test('that is larger than its limit by a byte is refused there, and nothing of it stays', async () => {
     let taken = 0
     const ids = await stored(store)

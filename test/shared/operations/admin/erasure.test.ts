@@ -305,6 +305,19 @@ test(
   },
 )
 
+test('a file whose headings name a person is found', { timeout: 120_000 }, async () => {
+  const marker = newMarker()
+  const bot = await platform.createBot()
+  const content = `# People\n\n## ${marker}\n\nOwes thirty euros since summer.\n`
+  const fileId = await upload(bot.id, { key: 'people.md', index: true, contentType: 'text/markdown' }, content)
+  await expect
+    .poll(async () => (await asBot(bot.id, 'GET', `/v1/files/${fileId}`)).body.file.status, patience)
+    .toBe('indexing_completed')
+  const { dataRequest } = await ask('POST', '/users/erase', { botId: bot.id, emails: [marker] })
+  await completed(dataRequest.id)
+  expect(await findingsOf(dataRequest.id)).toMatchObject([{ kind: 'file', address: { fileId } }])
+})
+
 test('an export has all rows of a person on lines, and those that name the person as findings, for administrators alone', async () => {
   const marker = newMarker()
   const bot = await platform.createBot()

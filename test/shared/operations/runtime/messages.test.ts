@@ -111,6 +111,21 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
     expect(new Set(twice.body.messages.map((message: { id: string }) => message.id)).size).toBe(2)
   })
 
+  test('imported messages from before 1970 are listed page by page', async () => {
+    const made = await ask('POST', '/v1/chat/conversations', { channel: 'channel', tags: {} })
+    const conversationId = made.body.conversation.id
+    const times = ['1969-07-20T20:17:40.000Z', '1900-01-01T00:00:00.000Z', '0001-01-01T00:00:00.000Z']
+    const given = times.map((createdAt) => ({ ...text, conversationId, userId: own.userId, tags: {}, createdAt }))
+    expect(await ask('POST', `${messages}/import-messages`, { messages: given })).toMatchObject({ status: 200 })
+    const listed: string[] = []
+    for (let nextToken = ''; listed.length < times.length;) {
+      const { body } = await ask('GET', `${messages}?conversationId=${conversationId}&pageSize=1${nextToken}`)
+      listed.push(body.messages[0].createdAt)
+      nextToken = `&nextToken=${body.meta.nextToken}`
+    }
+    expect(listed).toEqual(times)
+  })
+
   test('importMessages returns the messages that it could not import, and imports the others', async () => {
     const { conversationId, userId } = own
     const good = { ...text, conversationId, userId, createdAt: '2021-01-01T00:00:00Z', tags: { id: randomUUID() } }

@@ -96,6 +96,17 @@ describe('values of computed columns', () => {
     expect(rows[0]!.stale).toBeUndefined()
   })
 
+  test.each(['rows', 'rows/upsert'])('are awaited by a request with an idempotency key too: POST %s', async (path) => {
+    const table = await createTable()
+    const headers = { 'x-bot-id': botId, 'idempotency-key': newId('check') }
+    const given = { rows: [{ price: 10, count: 3 }], waitComputed }
+    const write = () => platform.ask('POST', `/v1/tables/${table}/${path}`, given, headers)
+    const first = await write()
+    expect(first.body.rows ?? first.body.inserted).toMatchObject([{ total: 30, tax: 6 }])
+    expect((await write()).body).toEqual(first.body)
+    expect((await client.getTable({ table })).rows).toBe(1)
+  })
+
   test('are out of date first, and computed soon after an answer that does not wait', async () => {
     const table = await createTable()
     const { rows } = await client.createTableRows({ table, rows: [{ price: 10, count: 3 }] })

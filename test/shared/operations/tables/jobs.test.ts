@@ -196,6 +196,8 @@ describe('an import', () => {
     ['one long cell', `name\n"${'x'.repeat(2_000_000)}"`, 'not valid CSV'],
     ['an open quotation', 'name\n"a', 'not valid CSV'],
     ['a CSV of another table', 'nom,ville\na,b\n', "No column of the CSV is a column of the table: 'nom', 'ville'"],
+    ['a CSV in UTF-16 without a mark', Buffer.from('name,age\r\na,1\r\n', 'utf16le'), 'No column of the CSV'],
+    ['a text with U+0000', '[{"name":"a\0b"}]', 'not valid JSON'],
     ['a column twice', 'name,name\na,b', 'one name'],
     ['broken gzip', Buffer.concat([gzipSync('name\na'.repeat(100)).subarray(0, 20), Buffer.alloc(20)]), 'gzip'],
     ['a bomb of one cell', gzipSync(Buffer.alloc(1e8, 'x')), 'Max Record Size'],
@@ -211,6 +213,13 @@ describe('an import', () => {
     const table = await createTable()
     const job = await importFile(table, 'name,__proto__,constructor\na,b,c')
     expect(job.errors).toHaveLength(2)
+    expect(await rowsOf(table)).toEqual([{ ...empty, id: 1, name: 'a' }])
+  })
+
+  test('has a column whose name cannot be stored as an unknown one', async () => {
+    const table = await createTable()
+    const job = await importFile(table, JSON.stringify([{ name: 'a', 'b\0': 1, 'c\ud800': 2 }]))
+    expect(job).toMatchObject({ status: 'completed', errors: [expect.any(String), expect.any(String)] })
     expect(await rowsOf(table)).toEqual([{ ...empty, id: 1, name: 'a' }])
   })
 

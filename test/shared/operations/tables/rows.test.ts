@@ -1,3 +1,4 @@
+import { Client } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
@@ -216,17 +217,35 @@ test.each([
   expect((await call('getTable', { table: table.id })).rows).toBe(1)
 })
 
-test('a row with U+0000 or half of a surrogate pair fails, and the others are stored', async () => {
-  const call = own.clients['the published client']
-  const { table } = await call('createTable', {
-    name: `text${newId('check').slice(-10)}Table`,
-    schema: { a: 'x', o: {} },
-  })
-  const rows = [{ a: 'x\u0000' }, { o: { deep: ['\ud800'] } }, { a: '\\u0000 \u{1f600}' }]
-  const { rows: stored, errors } = await call('createTableRows', { table: table.id, rows })
-  expect(stored).toMatchObject([{ a: '\\u0000 \u{1f600}' }])
-  expect(errors).toMatchObject([expect.stringMatching(/^rows\.0 /), expect.stringMatching(/^rows\.1 /)])
-})
+test.each(clientNames)(
+  'what cannot be stored fails with its row, and the others are stored, through %s',
+  async (name) => {
+    // An input of an action is stored, so that it cannot hold these characters itself.
+    const code = `export const actions = { write: ({ input, client }) => client.createTableRows(JSON.parse(input.given)) }
+      export const hooks = {}`
+    const { id: botId } = await platform.createBot(code)
+    const client = new Client({ apiUrl: platform.url, token: platform.token, botId })
+    const schema = { a: 'x', o: { type: 'object', properties: { deep: {} }, additionalProperties: false } }
+    const { table } = await client.createTable({ name: 'textTable', schema })
+    const rows = [
+      { a: 'x\u0000' },
+      { o: { deep: ['\ud800'] } },
+      { a: '\\u0000 \u{1f600}' },
+      // Reports name these, and those of code are stored.
+      { o: { 'k\u0000': 1 } },
+      { a: 'y', 'column\u0000': 1, 'other\ud800': 2 },
+    ]
+    const given = { table: table.id, rows }
+    const written =
+      name === 'the published client'
+        ? await client.createTableRows(given)
+        : (await client.callAction({ type: 'write', input: { given: JSON.stringify(given) } })).output
+    expect(written['rows']).toMatchObject([{ a: '\\u0000 \u{1f600}' }, { a: 'y' }])
+    const errors = [/^rows\.0 /, /^rows\.1 /, /^rows\.3\.o /].map((each) => expect.stringMatching(each))
+    expect(written['errors']).toMatchObject(errors)
+    expect(written['warnings']).toHaveLength(2)
+  },
+)
 
 test('a number beyond double precision is refused, not stored as null', async () => {
   const call = own.clients['the published client']

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { failAbandonedUploads } from '#shared/store/file-sweep.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../../../support/platform.ts'
 import { installWebchat, visit, type Visitor } from '../../../support/webchat.ts'
 
@@ -115,6 +116,11 @@ test('visitors have quotas of their own, for a file, a visitor and all visitors,
       for (let count = 0; count < 3; count++) expect((await create(megabyte, second)).status).toBe(201)
       await withVisitor(async (third) => {
         expect(await create(megabyte, third)).toMatchObject(quotaExceeded('WEBCHAT_FILES_MB'))
+        // Contents that have not come within a day take no room.
+        const { db } = platform.context
+        await db('files').update({ requested_at: db.raw(`now() - interval '2 days'`) })
+        await failAbandonedUploads(db, 100)
+        expect((await create(megabyte, third)).status).toBe(201)
       })
     })
     // The bot's own quota is as before.
