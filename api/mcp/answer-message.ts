@@ -10,6 +10,7 @@ import {
 import type { Request as ExpressRequest } from 'express'
 import { UntrustedSchema } from '#shared/code/untrusted-schema.ts'
 import { dispatch } from '#shared/dispatch.ts'
+import { isRecord } from '#shared/models/payload.ts'
 import type { BotContext } from '#shared/rpc/caller.ts'
 import { findTools, pageOfTools, type Tool } from './tools.ts'
 
@@ -89,8 +90,12 @@ async function callTool(context: BotContext, tool: Tool, input: Record<string, u
   })
   metrics.mcpToolCalls.inc({ outcome: status < 400 ? 'completed' : 'failed' })
   if (status >= 400) return failed((body as { message: string }).message)
-  const { output } = body as { output: Record<string, unknown> }
-  return { content: [{ type: 'text', text: JSON.stringify(output) }], structuredContent: output }
+  const { output } = body as { output: unknown }
+  // Clients refuse structured content that is no object; code may return any JSON value.
+  return {
+    content: [{ type: 'text', text: JSON.stringify(output) }],
+    ...(isRecord(output) && { structuredContent: output }),
+  }
 }
 
 function failed(text: string): CallToolResult {

@@ -57,7 +57,7 @@ export function fromResult(
       output: usage.outputTokens.total ?? tokensOfText(whole + reasoning),
     }),
     stopReason: reasonOf(finishReason.unified, toolCalls.length > 0, isCut),
-    warnings: found,
+    warnings: toStorable(found),
   }
 }
 

@@ -124,6 +124,15 @@ describe('the official client', () => {
     expect(event).toMatchObject({ type: 'action_triggered', status: 'processed' })
   })
 
+  test('reads the output of an action that is no object as text alone', async () => {
+    const { id } = await platform.createBot(`export const actions = { list: () => [1, 2], word: () => 'two' }`)
+    await using connected = await connect(id, platform.token)
+    const results = ['list', 'word'].map((name) => connected.client.callTool({ name, arguments: {} }))
+    expect(await Promise.all(results)).toEqual(
+      ['[1,2]', '"two"'].map((text) => ({ content: [{ type: 'text', text }] })),
+    )
+  })
+
   test('reads the failure of an action, and an input that does not fit, as results; each call is counted', async () => {
     const counted = async () => {
       const { values } = await platform.context.metrics.mcpToolCalls.get()

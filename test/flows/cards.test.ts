@@ -146,6 +146,9 @@ describe('a capture', () => {
     ['phone', 'call me', '+41 44 123 45 67', '+41 44 123 45 67'],
     ['url', 'example', 'https://example.com/a', 'https://example.com/a'],
     ['date', 'tomorrow', '2026-11-23', '2026-11-23'],
+    ['date', '2026-02-29', '2028-02-29', '2028-02-29'],
+    ['date', '2026-04-31T10:00:00Z', '2026-04-30T24:00:00Z', '2026-04-30T24:00:00Z'],
+    ['phone', '(...) ---', '11 22 3', '11 22 3'],
   ])('of kind %s refuses %s and accepts %s', async (kind, wrong, right, value) => {
     const user = await talk([
       { id: 'ask', type: 'capture', kind, message: '?', variable: 'workflow.value' },
@@ -291,6 +294,40 @@ test('actions of the bot are cards, and a failure leaves by the port error', asy
     { code, nodes: [{ id: 'sorry', cards: [say('sorry', 'Sorry: {{temp.error.card}} {{temp.error.message}}')] }] },
   )
   expect(await user.say('hi')).toEqual(['42', "Sorry: main/first/fail The action 'fail' failed: out of stock"])
+})
+
+test('http sends the content type of the card, however its name is spelled', async () => {
+  const received: unknown[] = []
+  const server = createServer((request, response) => {
+    received.push(request.headers['content-type'])
+    request.resume().on('end', () => response.end())
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  const card = (id: string, headers: object) => ({
+    id,
+    type: 'http',
+    method: 'POST',
+    url: `http://127.0.0.1:${port}/`,
+    headers,
+    body: { a: 1 },
+  })
+  const type = 'application/vnd.api+json'
+  try {
+    const user = await talk(
+      [
+        card('capital', { 'Content-Type': type }),
+        card('small', { 'content-type': type }),
+        card('none', {}),
+        say('s', 'sent'),
+      ],
+      { bot: { permissions: { net: [`127.0.0.1:${port}`] } } },
+    )
+    expect(await user.say('hi')).toEqual(['sent'])
+    expect(received).toEqual([type, type, 'application/json'])
+  } finally {
+    server.close()
+  }
 })
 
 test('http requests a host that the bot may reach', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Flow } from '#shared/flows/flow.ts'
+import { logOf } from '../support/install-code.ts'
 import { endedEvents } from '../support/outcomes.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
 import { openConversation } from './conversation.ts'
@@ -261,6 +262,47 @@ test('a trigger that interrupts runs first, and then the flow below it waits on'
     expect(await heard()).toEqual(interrupts ? ['pong'] : [])
     expect(await tell('1')).toEqual(['got 1'])
   }
+})
+
+test('a message that meets a trigger answers the card that waits, unless the trigger interrupts', async () => {
+  const isHelp = { $: "event.preview === 'help'" }
+  const triggers = (interrupts: boolean) => [{ id: 'help', event: 'message_created', filter: isHelp, interrupts }]
+  for (const interrupts of [false, true]) {
+    const { say: tell } = await talk([
+      flowOf('main', [ask('a'), say('b', 'got {{temp.answer}}')]),
+      flowOf('help', [say('help', 'Help is here')], { triggers: triggers(interrupts) }),
+    ])
+    expect(await tell('help')).toEqual(['Help is here'])
+    await tell('hi')
+    expect(await tell('help')).toEqual([interrupts ? 'Help is here' : 'got help'])
+  }
+})
+
+test('a trigger that does not interrupt hides none that does from a conversation that waits', async () => {
+  const code = `
+    export const actions = { ping: ({ client, input }) =>
+      client.createEvent({ type: 'ping', payload: {}, conversationId: input.conversationId }).then(() => ({})) }
+    export const hooks = { afterIncomingEvent: ({ event, logger }) => { logger.info(event.trigger?.flowId ?? 'none') } }`
+  const trigger = { id: 'ping', event: 'ping' }
+  const flows = [
+    flowOf('main', [ask('a'), say('b', 'got {{temp.answer}}')]),
+    flowOf('calm', [say('ping', 'calm')], { triggers: [trigger] }),
+    flowOf('urgent', [say('ping', 'urgent')], { triggers: [{ ...trigger, interrupts: true }] }),
+  ]
+  const { say: tell, id, bot, heard } = await talk(flows, code)
+  const ping = () => {
+    const body = { type: 'ping', input: { conversationId: id } }
+    return platform.ask('POST', '/v1/chat/actions', body, { 'x-bot-id': bot.id })
+  }
+  await ping()
+  await endedEvents(platform, bot.id, 2)
+  expect(await heard()).toEqual(['calm'])
+  await tell('hi')
+  await ping()
+  await endedEvents(platform, bot.id, 5)
+  expect(await heard()).toEqual(['urgent'])
+  expect(await tell('1')).toEqual(['got 1'])
+  expect(await logOf(platform, bot.id)).toEqual(['info calm', 'info urgent'])
 })
 
 describe('a new version', () => {

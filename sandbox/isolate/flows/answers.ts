@@ -1,4 +1,5 @@
 import {
+  dateToIso,
   execRegExp,
   hasOwn,
   indexIn,
@@ -9,6 +10,7 @@ import {
   NativeDate,
   normalizeText,
   record,
+  sliceText,
   timeOf,
   toNumber,
   trimText,
@@ -109,7 +111,7 @@ function separate(text: string): string {
 }
 
 const email = /^[^\s@]{1,64}@[^\s@.]+(?:\.[^\s@.]+)+$/
-const phone = /^\+?[\d\s().\-/]{5,25}$/
+const phone = /^(?=(?:\D*\d){3})\+?[\d\s().\-/]{5,25}$/
 const url = /^https?:\/\/[^\s/?#]+\S*$/i
 const integer = /^[+-]?\d{1,15}$/
 const decimal = /^[+-]?(?:\d{1,15}(?:[.,]\d{1,15})?|[.,]\d{1,15})$/
@@ -141,8 +143,7 @@ export function readAnswer(event: Record<string, unknown>, kind: unknown): unkno
     case 'url':
       return trimmed.length <= 2000 && execRegExp(url, trimmed) !== null ? trimmed : undefined
     case 'date': {
-      if (execRegExp(isoDate, trimmed) === null || isNaN(timeOf(new NativeDate(trimmed)))) return undefined
-      return trimmed
+      return execRegExp(isoDate, trimmed) === null || !isInCalendar(trimmed) ? undefined : trimmed
     }
     case 'location':
       return hasOwn(fields, 'latitude') && hasOwn(fields, 'longitude')
@@ -155,6 +156,16 @@ export function readAnswer(event: Record<string, unknown>, kind: unknown): unkno
     default:
       return selected ?? text
   }
+}
+
+/** Whether there is the day, which `Date` counts on into the next month where there is none, and the time. */
+function isInCalendar(text: string): boolean {
+  const day = new NativeDate(sliceText(text, 0, 10))
+  return (
+    !isNaN(timeOf(day)) &&
+    sliceText(dateToIso(day), 0, 10) === sliceText(text, 0, 10) &&
+    !isNaN(timeOf(new NativeDate(text)))
+  )
 }
 
 function withPoint(text: string): string {

@@ -42,12 +42,17 @@ export function beginFlows(pipeline: Pipeline, flows: Flows, task: FlowTask): Fl
   return flowRun
 }
 
-/** Finds the first trigger whose filter accepts the event, and shows it to code as `event.trigger`. */
+/**
+ * Finds the first trigger whose filter accepts the event, and shows it to code as `event.trigger`. A conversation that waits
+ * has only the triggers that interrupt: other events are for the card that waits.
+ */
 export async function findTrigger(flowRun: FlowRun): Promise<FlowTask['triggers'][number] | undefined> {
   const { task, flows, pipeline } = flowRun
+  const isWaiting = topFrame(flowRun)?.waits !== undefined
   for (let index = 0; index < task.triggers.length; index += 1) {
     const each = task.triggers[index]!
-    const filter = triggerOf(flows, each)?.filter
+    const { filter, interrupts } = triggerOf(flows, each) ?? {}
+    if (isWaiting && interrupts !== true) continue
     const test = () => holds(filter, scopeOf(flowRun))
     if (filter !== undefined && !(await attributed(pipeline.run, `${each.flow}/${each.trigger}`, test))) continue
     const { event } = pipeline.run.shared
@@ -71,10 +76,8 @@ export async function runFlows(
   trigger: FlowTask['triggers'][number] | undefined,
 ): Promise<FlowResult['position']> {
   const { task } = flowRun
-  const isWaiting = topFrame(flowRun)?.waits !== undefined
   if (trigger !== undefined) {
-    const interrupts = triggerOf(flowRun.flows, trigger)?.interrupts === true
-    if (isWaiting && !interrupts) return undefined
+    const isWaiting = topFrame(flowRun)?.waits !== undefined
     if (!isWaiting) restart(flowRun)
     push(flowRun, trigger.flow, {})
     if (isWaiting) topFrame(flowRun)!.interrupts = true

@@ -2,7 +2,7 @@ import type { Json } from '../../protocol/contract.ts'
 import { callSite } from '../call-site.ts'
 import { followed } from '../run.ts'
 import type { Stream } from '../streams.ts'
-import { hasOwn, NativeError, NativeTypeError, parse, record, stringify } from '../primordials.ts'
+import { hasOwn, lowerCase, NativeError, NativeTypeError, parse, record, stringify } from '../primordials.ts'
 import type { Card } from './definition.ts'
 import type { FlowRun } from './flow-run.ts'
 import { isPlain, toWords } from './values.ts'
@@ -14,7 +14,7 @@ export async function request(flowRun: FlowRun, card: Card, field: (name: string
   const { run } = flowRun.pipeline
   const given = await field('headers')
   const headers: Record<string, string> = record({})
-  if (isPlain(given)) for (const name in given) if (hasOwn(given, name)) headers[name] = toWords(given[name])
+  if (isPlain(given)) for (const name in given) if (hasOwn(given, name)) headers[lowerCase(name)] = toWords(given[name])
   const content = await field('body')
   const isText = typeof content === 'string'
   const sent = content === undefined ? undefined : isText ? content : stringify(content)

@@ -284,7 +284,7 @@ describe('a provider that', () => {
     endpoint.script = (response) =>
       complete(response, {
         content: 'a\0b\uD800',
-        tool_calls: [toolCall('1', '{"a":"\\u0000"}'), toolCall('2', '[1'), toolCall('3', '['.repeat(100_000))],
+        tool_calls: [toolCall('1', '{"a":"\\u0000"}'), toolCall('2', '[1'), toolCall('3', '['.repeat(100_000), 'a\0b')],
         usage: null,
       })
     const { status, body } = await bot.entryPoints.fromSandbox('POST', path, { messages: [user('hi')] })
@@ -295,7 +295,11 @@ describe('a provider that', () => {
   })
 })
 
-const toolCall = (id: string, input: string) => ({ id, type: 'function', function: { name: 'tool', arguments: input } })
+const toolCall = (id: string, input: string, name = 'tool') => ({
+  id,
+  type: 'function',
+  function: { name, arguments: input },
+})
 
 /** Sends more and more, as long as the client reads. */
 async function flood(response: Parameters<ScriptedEndpoint['script']>[0]): Promise<void> {
