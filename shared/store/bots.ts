@@ -218,6 +218,7 @@ export async function findVersion(db: Database, botId: string, id: string): Prom
 
 /** The code of a version as it was uploaded, and the flows beside it. */
 export interface DeployedUpload {
+  versionId: string
   source: string
   /** The source map, as JSON. */
   sourceMap: string | null
@@ -228,17 +229,20 @@ export interface DeployedUpload {
 /** The uploaded code of the deployed version, and the flows beside it; undefined while no code is deployed. */
 export async function findDeployedUpload(db: Database, botId: string): Promise<DeployedUpload | undefined> {
   const [row] = await query<
-    { source: string; given_map: string | null } & Pick<BotVersionRow, 'flows' | 'has_flows_in_code' | 'layouts'>
+    { id: string; source: string; given_map: string | null } & Pick<
+      BotVersionRow,
+      'flows' | 'has_flows_in_code' | 'layouts'
+    >
   >(
     db,
-    `select ${codeColumns('bot_versions').source} as source, given_map, flows, has_flows_in_code, layouts
+    `select bot_versions.id, ${codeColumns('bot_versions').source} as source, given_map, flows, has_flows_in_code, layouts
      from bots join bot_versions on bot_versions.id = bots.version_id left join bundles on bundles.id = bundle_id
      where bots.id = :botId`,
     { botId },
   )
   if (!row) return undefined
-  const { source, given_map: sourceMap, layouts } = row
-  return { source, sourceMap, flows: row.has_flows_in_code ? null : row.flows, layouts }
+  const { id: versionId, source, given_map: sourceMap, layouts } = row
+  return { versionId, source, sourceMap, flows: row.has_flows_in_code ? null : row.flows, layouts }
 }
 
 /** The flows of the deployed version, as JSON, and the nodes that it has renamed; undefined while it has no flows. */

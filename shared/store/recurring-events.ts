@@ -30,8 +30,8 @@ export async function setRecurringEvents(
   db: Database,
   botId: string,
   changes: Record<string, RecurringEvent | null>,
-  now = new Date(),
 ): Promise<void> {
+  const now = await timeOf(db, Object.keys(changes))
   for (const [name, change] of Object.entries(changes)) {
     if (name.startsWith(ofFlows)) {
       throw new ApiError('InvalidPayload', `recurringEvents: names that begin with '${ofFlows}' belong to flows`)
@@ -57,8 +57,8 @@ export async function setFlowSchedules(
   db: Database,
   botId: string,
   schedules: { flow: string; trigger: string; cron: string }[],
-  now = new Date(),
 ): Promise<void> {
+  const now = await timeOf(db, schedules)
   const named = schedules.map((schedule) => ({ ...schedule, name: `${ofFlows}${schedule.flow}/${schedule.trigger}` }))
   await query(
     db,
@@ -70,6 +70,12 @@ export async function setFlowSchedules(
     const event = { schedule: { cron }, type: flowScheduled, payload: { flow, trigger } }
     await putRecurringEvent(db, botId, name, event, nextOccurrence(cron, now))
   }
+}
+
+/** The time of the database, by whose clock events are due; without any, no statement is made for it. */
+async function timeOf(db: Database, events: readonly unknown[]): Promise<Date> {
+  const [row] = events.length === 0 ? [] : await query<{ now: Date }>(db, 'select now()', {})
+  return row?.now ?? new Date()
 }
 
 async function putRecurringEvent(
@@ -107,11 +113,14 @@ export async function listRecurringEvents(db: Database, botId: string): Promise<
   )
 }
 
+/** A recurring event that is due, and the time of the database, by whose clock all processes tell the next time. */
+export type DueRecurringEvent = RecurringEventRow & { now: Date }
+
 /** Recurring events that are due, the longest due first. */
-export async function dueRecurringEvents(db: Database, due: Due): Promise<RecurringEventRow[]> {
-  return query<RecurringEventRow>(
+export async function dueRecurringEvents(db: Database, due: Due): Promise<DueRecurringEvent[]> {
+  return query<DueRecurringEvent>(
     db,
-    `select recurring_events.*, ${failures} from recurring_events ${joinLast}
+    `select recurring_events.*, ${failures}, now() from recurring_events ${joinLast}
      where next_at <= now() and recurring_events.bot_id <> all(:fullBots::text[]) order by next_at limit :limit`,
     { ...due },
   )

@@ -494,6 +494,24 @@ test('emit creates an event, whose trigger begins a flow', async () => {
   expect([...replies, ...(await user.heard())]).toEqual(['Shipped 3 shipped tell'])
 })
 
+const emit = (delaySeconds: unknown) => ({
+  id: 'emit',
+  type: 'emit',
+  event: 'later',
+  delaySeconds,
+  ports: { error: 'no' },
+})
+
+test('emit delays an event by seconds with decimals, and refuses a delay that is none', async () => {
+  const nodes = [{ id: 'no', cards: [say('no', '{{temp.error.message}}')] }]
+  const user = await talk([emit(2.01), say('done', 'done')], { nodes })
+  expect(await user.say('hi')).toEqual(['done'])
+  for (const wrong of ['"soon"', '-1', '31 * 24 * 3600']) {
+    const refused = await talk([emit({ $: wrong }), say('done', 'done')], { nodes })
+    expect(await refused.say('hi')).toEqual(['A card delays an event by 0 seconds to 30 days'])
+  }
+})
+
 test('end runs the flow end, and clears the session', async () => {
   const end = { id: 'end', start: 'bye', nodes: [{ id: 'bye', cards: [say('bye', 'Bye {{session.name}}')] }] }
   const user = await talk(

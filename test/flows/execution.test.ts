@@ -335,6 +335,15 @@ describe('a new version', () => {
   })
 })
 
+test('code and flows that are uploaded at the same time are both in service', async () => {
+  const { say: tell, bot } = await talk([flowOf('main', [say('a', 'old')])])
+  const code = `export const hooks = { afterIncomingMessage: ({ state }) => { state.session.hook = 'new code' } }`
+  const flows = [flowOf('main', [say('a', 'new flow, {{session.hook}}')])]
+  const answers = await Promise.all([update(bot.id, { code }), update(bot.id, { flows })])
+  expect(answers.map(({ status }) => status)).toEqual([200, 200])
+  expect(await tell('hi')).toEqual(['new flow, new code'])
+})
+
 test('flows are written in TypeScript too, with functions as expressions', async () => {
   const { say: tell, bot } = await talk(
     undefined as never,

@@ -14,9 +14,9 @@ import { dueHandovers } from '#shared/store/find-handovers.ts'
 import { endHandover } from '#shared/store/handovers.ts'
 import { claimDueWebhooks } from '#shared/store/inbox-webhooks.ts'
 import { deleteSilently, expiredStates, expireState } from '#shared/store/expired-states.ts'
-import { dueRecurringEvents, fireRecurringEvent } from '#shared/store/recurring-events.ts'
+import { dueRecurringEvents, fireRecurringEvent, type DueRecurringEvent } from '#shared/store/recurring-events.ts'
 import { dueEvents, endScheduledEvent, lockScheduledEvent, putIntoMailbox } from '#shared/store/scheduled-events.ts'
-import type { EventRow, HandoverRow, RecurringEventRow, StateRow, WorkflowRow } from '#shared/models/tables.ts'
+import type { EventRow, HandoverRow, StateRow, WorkflowRow } from '#shared/models/tables.ts'
 import { dueWorkflows } from '#shared/store/workflows.ts'
 import { timeOutWorkflow } from '#shared/messaging/workflow-updates.ts'
 import { isRefusal } from '#shared/queue/backlog-limit.ts'
@@ -145,11 +145,10 @@ async function storeInSavepoint(db: Database, ready: ReadyMessage): ReturnType<t
 }
 
 /** Fires once, however many occurrences were missed, and then at the next occurrence from now on. */
-async function fire(context: Context, due: RecurringEventRow): Promise<void> {
-  const now = new Date(Math.max(Date.now(), due.next_at.getTime()))
+async function fire(context: Context, due: DueRecurringEvent): Promise<void> {
   const { db, waiting } = context
   const mailbox = await waiting.admitDue(db, due.bot_id, () =>
-    fireRecurringEvent(db, due, newId('evt'), nextOccurrence(due.cron, now)),
+    fireRecurringEvent(db, due, newId('evt'), nextOccurrence(due.cron, due.now)),
   )
   if (mailbox) await wakeWorker(context, 'event', mailbox, due.bot_id)
 }

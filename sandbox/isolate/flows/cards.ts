@@ -29,6 +29,8 @@ import { evaluate, holds, isPlain, toData, toWords } from './values.ts'
 const maxTitle = 200
 /** Waits up to this long take place within the run. */
 const shortWaitSeconds = 5
+/** The longest delay of an event. */
+const maxDelaySeconds = 30 * 24 * 60 * 60
 
 /** Runs a card. */
 export async function performCard(flowRun: FlowRun, flow: Flow, frame: FlowFrame, card: Card): Promise<Step> {
@@ -144,6 +146,10 @@ async function emit(
 ): Promise<Step> {
   const payload = await field('payload')
   const seconds = toNumber((await field('delaySeconds')) ?? 0)
+  if (isNaN(seconds) || seconds < 0 || seconds > maxDelaySeconds) {
+    throw new NativeTypeError('A card delays an event by 0 seconds to 30 days')
+  }
+  const milliseconds = seconds * 1000 + 0.5
   const named = card['conversation'] === undefined ? undefined : toWords(await field('conversation'))
   const { client } = await openCalls(flowRun, frame, card)
   const { event } = flowRun.pipeline.run.shared
@@ -155,7 +161,8 @@ async function emit(
     payload: isPlain(payload) ? payload : {},
     ...(typeof conversationId === 'string' && { conversationId }),
     ...(typeof userId === 'string' && { userId }),
-    ...(seconds > 0 && { schedule: { delay: seconds * 1000 } }),
+    // The operation takes whole milliseconds, and 2.01 * 1000 is none of them.
+    ...(seconds > 0 && { schedule: { delay: milliseconds - (milliseconds % 1) } }),
   })
   return next
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { closedObject } from '../../schema.ts'
 import { mergePatch } from '../../code/merge-patch.ts'
 import { acceptSchemas } from '../../code/accept-schema.ts'
@@ -10,7 +11,7 @@ import { bot } from '../../models/bot.ts'
 import { changeSecrets, mergeSecrets } from '../../store/named-secrets.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findBot, findDeployedUpload, lockBot, updateBotFields } from '../../store/bots.ts'
-import { transact } from '../../store/database.ts'
+import { transact, type Database } from '../../store/database.ts'
 import { assertAllowed } from './assert-allowed.ts'
 import { assertUrl, codeUrl } from './assert-url.ts'
 import { changeNodes, removedNodes } from './change-nodes.ts'
@@ -37,6 +38,7 @@ export const updateBot = operation({
     'BreakingChanges',
     'LimitExceeded',
     'OperationTimeout',
+    'ResourceLockedConflict',
   ],
   input: closedObject(
     { id: { type: 'string' } },
@@ -74,39 +76,49 @@ export const updateBot = operation({
     acceptSchemas(botDefinitionSchema, change)
     assertUrl(config, url, (change.dev ?? present.definition['dev']) === true)
     await assertPlugins(db, workspaceId, after.plugins, change.plugins)
-    const upload = toUpload({ code, sourceMap, flows, layouts }, await findDeployedUpload(db, id))
-    if (renamed && !upload) throw new ApiError('InvalidPayload', 'renamed: send it with code or flows')
+    const sent = { code, sourceMap, flows, layouts }
+    if (renamed && code === undefined && flows === undefined) {
+      throw new ApiError('InvalidPayload', 'renamed: send it with code or flows')
+    }
     const ownLimits = limits ?? present.limits
     const loaded = await mergeSecrets(config.secret, present, secrets)
-    const inspected =
-      upload && (await inspectCode(context, workspaceId, { ...upload, limits: ownLimits, secrets: loaded }))
-    const { postCommitWork, removed } = await transact(db, async (transaction) => {
-      const row = await lockBot(transaction, workspaceId, id)
-      if (!row) throw noSuchBot(id)
-      const former: BotDefinition = row.definition
-      const definition: BotDefinition = mergePatch(botDefinitionSchema, former, change)
-      await updateBotFields(transaction, workspaceId, id, {
-        name,
-        permissions,
-        limits,
-        keepsPrompts: keepPrompts,
-        retention,
-        url,
-        definition,
-        secrets: secrets && (await changeSecrets(config.secret, row, secrets)),
+    const { done, inspected } = await ofOneVersion(async () => {
+      const deployed = await findDeployedUpload(db, id)
+      const upload = toUpload(sent, deployed)
+      const inspected =
+        upload && (await inspectCode(context, workspaceId, { ...upload, limits: ownLimits, secrets: loaded }))
+      const done = await transact(db, async (transaction) => {
+        const row = await lockBot(transaction, workspaceId, id)
+        if (!row) throw noSuchBot(id)
+        if (upload && row.version_id !== (deployed?.versionId ?? null))
+          await assertSameParts(transaction, id, sent, upload)
+        const former: BotDefinition = row.definition
+        const definition: BotDefinition = mergePatch(botDefinitionSchema, former, change)
+        await updateBotFields(transaction, workspaceId, id, {
+          name,
+          permissions,
+          limits,
+          keepsPrompts: keepPrompts,
+          retention,
+          url,
+          definition,
+          secrets: secrets && (await changeSecrets(config.secret, row, secrets)),
+        })
+        if (inspected) await assertHooksRemain(transaction, id, inspected, allowNoHooks)
+        const nodes = inspected && (await changeNodes(transaction, id, inspected.flows, { renamed, allowRemovedNodes }))
+        const postCommitWork = await completeBot(context, transaction, id, {
+          inspected,
+          layouts: upload?.layouts,
+          renamedNodes: nodes?.renamed ?? null,
+          note,
+          recurringEvents: withPluginEvents(recurringEvents, former.plugins, definition.plugins),
+          integrations,
+        })
+        return { postCommitWork, removed: nodes?.removed ?? [] }
       })
-      if (inspected) await assertHooksRemain(transaction, id, inspected, allowNoHooks)
-      const nodes = inspected && (await changeNodes(transaction, id, inspected.flows, { renamed, allowRemovedNodes }))
-      const postCommitWork = await completeBot(context, transaction, id, {
-        inspected,
-        layouts: upload?.layouts,
-        renamedNodes: nodes?.renamed ?? null,
-        note,
-        recurringEvents: withPluginEvents(recurringEvents, former.plugins, definition.plugins),
-        integrations,
-      })
-      return { postCommitWork, removed: nodes?.removed ?? [] }
+      return { done, inspected }
     })
+    const { postCommitWork, removed } = done
     await finishInstallations(context, postCommitWork)
     return {
       bot: await describeBot(context, id),
@@ -115,3 +127,35 @@ export const updateBot = operation({
     }
   },
 })
+
+/** Uploads of one bot at the same time are few; a larger number is a client that repeats itself. */
+const maxUploads = 5
+
+/** Another upload has been deployed, of which this one keeps a part that it has read before. */
+class DeployedMeanwhileError extends ApiError {
+  constructor() {
+    super('ResourceLockedConflict', 'Other uploads for this bot were deployed meanwhile: try again')
+  }
+}
+
+/** Runs an upload again, while other ones deploy parts that it keeps. */
+async function ofOneVersion<Result>(upload: () => Promise<Result>): Promise<Result> {
+  for (let uploads = 1; ; uploads += 1) {
+    try {
+      return await upload()
+    } catch (error) {
+      if (!(error instanceof DeployedMeanwhileError) || uploads === maxUploads) throw error
+    }
+  }
+}
+
+/** @throws DeployedMeanwhileError when the parts that the upload keeps of the deployed version are others now */
+async function assertSameParts(
+  transaction: Database,
+  botId: string,
+  sent: Parameters<typeof toUpload>[0],
+  upload: ReturnType<typeof toUpload>,
+): Promise<void> {
+  const now = toUpload(sent, await findDeployedUpload(transaction, botId))
+  if (!isDeepStrictEqual(now, upload)) throw new DeployedMeanwhileError()
+}

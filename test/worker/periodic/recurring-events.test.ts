@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import {
   dueRecurringEvents,
@@ -38,6 +38,23 @@ test('fires once for all the times that were missed, and then at the next one', 
   await fixture.look()
   expect(await fired()).toHaveLength(1)
   await expect.poll(async () => (await fired())[0]?.status).toBe('ignored')
+})
+
+test('has its next time by the clock of the database, whatever those of other processes are', async () => {
+  const hourly = { report: { ...report, schedule: { cron: '0 * * * *' } } }
+  for (const hours of [-3, 3]) {
+    const atOtherTime = async (work: () => Promise<unknown>) => {
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * 3_600_000 })
+      await work().finally(() => vi.useRealTimers())
+      const next = (await recurring())!.next_at.getTime()
+      expect(next).toBeGreaterThan(Date.now() - 1000)
+      expect(next).toBeLessThanOrEqual(Date.now() + 3_600_000)
+    }
+    await setRecurringEvents(fixture.db, fixture.bot.id, { report: null })
+    await atOtherTime(() => setRecurringEvents(fixture.db, fixture.bot.id, hourly))
+    await makeDue()
+    await atOtherTime(() => fixture.look())
+  }
 })
 
 test('fires once although several workers have found it due', async () => {
