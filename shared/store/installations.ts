@@ -1,7 +1,8 @@
 import { isPublished } from './public-integrations.ts'
 import { decryptJson, encryptJson, type PlatformSecret } from '../secrets.ts'
 import { builtInIntegration } from '../models/chat-integration.ts'
-import { query, type Database } from './database.ts'
+import { query, transact, type Database } from './database.ts'
+import { deleteRowsOfInstallation } from './delete-rows.ts'
 import type { InstallationRow, InstallationStatus, Installation } from '../models/tables.ts'
 
 export interface NewInstallation {
@@ -84,17 +85,21 @@ export async function beginUnregistration(db: Database, { botId, id }: { botId: 
 
 /** Deletes an installation with its users and conversations. */
 export async function deleteInstallation(db: Database, { botId, id }: { botId: string; id: string }): Promise<void> {
+  await deleteRowsOfInstallation(db, id)
   await db('installations').where({ bot_id: botId, id }).delete()
 }
 
 /** Deletes an installation, as above, if its integration has unregistered. False when it has not. */
 export async function deleteUnregistered(db: Database, { botId, id }: { botId: string; id: string }): Promise<boolean> {
-  const deleted = await query(
-    db,
-    `delete from installations where bot_id = :botId and id = :id and status = 'unregistered' returning id`,
-    { botId, id },
-  )
-  return deleted.length === 1
+  return transact(db, async (transaction) => {
+    const found = await query(
+      transaction,
+      `select id from installations where bot_id = :botId and id = :id and status = 'unregistered' for no key update`,
+      { botId, id },
+    )
+    if (found.length > 0) await deleteInstallation(transaction, { botId, id })
+    return found.length > 0
+  })
 }
 
 /** The ids of a workspace’s bots on which an integration is installed. */

@@ -1,6 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteBotRow, lockBot } from '../../store/bots.ts'
+import { deleteRowsOfBot } from '../../store/delete-rows.ts'
 import { transact } from '../../store/database.ts'
 import { listInstallations } from '../../store/installations.ts'
 import { noSuchBot } from './describe-bot.ts'
@@ -28,6 +29,7 @@ export const deleteBot = operation({
     })
     await finishInstallations(context, postCommitWork)
     // Those that have not unregistered, or have nothing to unregister, are deleted with the bot.
+    await deleteRowsOfBot(db, id)
     const left = await listInstallations(db, id)
     if (!(await deleteBotRow(db, caller.workspaceId, id))) throw noSuchBot(id)
     for (const { webhook_id: webhookId } of left) await installations.changed(webhookId)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { installCode } from '../../../support/install-code.ts'
 import { createMember } from '../../../support/members.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 
@@ -114,6 +115,52 @@ describe('a bot', () => {
     expect(await platform.ask('GET', `/v1/admin/bots/${id}`)).toMatchObject({ status: 404 })
     expect((await fetch(`${chatUrl}/hello`)).status).toBe(404)
   })
+
+  test.each(['bot', 'integration'])(
+    'is deleted with more rows than one statement deletes in its time: the %s',
+    async (what) => {
+      const { id } = await platform.createBot(echo)
+      const tool = await installCode(platform, id, 'export function handler() {}')
+      const { db } = platform.context
+      const place = `select bot_id, id as place, number::text from installations, generate_series(1, 24000) number
+        where webhook_id = :webhookId`
+      const fill = (statement: string, part = '') =>
+        db.raw(`with numbers as (${place}) ${statement}`, { webhookId: tool.webhookId, id, part })
+      await fill(
+        `insert into users (id, bot_id, installation_id) select :id || 'u' || number, bot_id, place from numbers`,
+      )
+      await fill(
+        `insert into conversations (id, bot_id, installation_id, channel, owner_id)
+         select :id || 'c' || number, bot_id, place, 'channel', :id || 'u' || number from numbers`,
+      )
+      await db.raw('analyze users, conversations')
+      for (const part of ['1', '2', '3', '4']) {
+        await fill(
+          `insert into messages (id, bot_id, conversation_id, user_id, type, payload, direction, created_at, updated_at)
+           select :id || 'm' || :part || number, bot_id, :id || 'c' || number, :id || 'u' || number, 'text', '{}',
+             'incoming', now(), now() from numbers`,
+          `${part}-`,
+        )
+        await fill(
+          `insert into events (id, bot_id, mailbox, conversation_id, type, payload, status)
+           select :id || 'e' || :part || number, bot_id, :id || 'c' || number, :id || 'c' || number, 'x', '{}', 'processed'
+           from numbers`,
+          `${part}-`,
+        )
+      }
+      // As the server does soon after so many rows.
+      await db.raw('analyze messages, events')
+      const deleted =
+        what === 'bot'
+          ? await platform.ask('DELETE', `/v1/admin/bots/${id}`, {})
+          : await platform.ask('PUT', `/v1/admin/bots/${id}`, { integrations: { tool: null } })
+      expect(deleted.status).toBe(200)
+      for (const table of ['conversations', 'messages', 'events', 'users']) {
+        expect((await db(table).where({ bot_id: id }).whereLike('id', `${id}_%`)).length).toBe(0)
+      }
+    },
+    180_000,
+  )
 
   test('is refused with permissions that are none', async () => {
     for (const host of ['http://example.org/', 'example.org:0', 'example.org:65536', '*:99999']) {

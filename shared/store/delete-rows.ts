@@ -1,0 +1,55 @@
+import { query, type Database } from './database.ts'
+import type { Binding } from './prepared-statement.ts'
+import { deleteAllRows } from './table-rows.ts'
+
+/**
+ * Deletion of the rows that go with a bot or an installation, in batches: all of them together take longer than a statement
+ * may. Rows that others refer to are deleted after those, because a row that goes with another one costs a statement of its
+ * own. Rows that are written meanwhile go with the bot or the installation.
+ */
+
+/** Rows of one statement, which takes some 100 ms. */
+const batchSize = 1000
+
+/** The tables with many rows of a bot, in the order in which they are emptied. */
+const tablesOfBot = ['events', 'messages', 'logs', 'states', 'workflows', 'passages', 'conversations', 'users']
+
+/** Deletes the rows of a bot that is about to be deleted. A call that is interrupted is repeated. */
+export async function deleteRowsOfBot(db: Database, botId: string): Promise<void> {
+  const botTables = await query<{ id: string }>(db, 'select id from bot_tables where bot_id = :botId', { botId })
+  for (const { id } of botTables) await deleteAllRows(db, id)
+  for (const table of tablesOfBot) await deleteWhere(db, table, 'bot_id = :botId', { botId })
+}
+
+/** Conversations whose rows one statement looks for. */
+const conversationsOfBatch = 100
+
+/** Deletes the rows of an installation that is about to be deleted. */
+export async function deleteRowsOfInstallation(db: Database, installationId: string): Promise<void> {
+  for (;;) {
+    const rows = await query<{ id: string }>(
+      db,
+      `select id from conversations where installation_id = :installationId limit ${conversationsOfBatch}`,
+      { installationId },
+    )
+    const ids = rows.map(({ id }) => id)
+    for (const table of ['messages', 'events']) {
+      await deleteWhere(db, table, 'conversation_id = any(:ids::text[])', { ids })
+    }
+    await query(db, 'delete from conversations where id = any(:ids::text[])', { ids })
+    if (rows.length < conversationsOfBatch) break
+  }
+  for (const table of ['events', 'states', 'users']) {
+    await deleteWhere(db, table, 'installation_id = :installationId', { installationId })
+  }
+}
+
+async function deleteWhere(
+  db: Database,
+  table: string,
+  condition: string,
+  bindings: Record<string, Binding>,
+): Promise<void> {
+  const statement = `delete from ${table} where id in (select id from ${table} where ${condition} limit ${batchSize}) returning id`
+  for (let count = batchSize; count === batchSize;) count = (await query(db, statement, bindings)).length
+}
