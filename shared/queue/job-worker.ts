@@ -26,16 +26,21 @@ export interface JobWorker {
   close(): Promise<void>
 }
 
+/** The lock of a job in flight. */
+interface Lock {
+  jobId: string
+  token: string
+  /** Time of the last renewal, or of the begin, by `performance.now()`. */
+  since: number
+}
+
 const interruptedMilliseconds = 100
 const firstRetryMilliseconds = 200
 /** PostgreSQL's largest integer, which stands for no limit. */
 const maxStalls = 2 ** 31 - 1
 
-/**
- * BullMQ renews no lock that is younger than this share of its duration: a failed renewal concerns the former lock of a
- * job that was taken again since.
- */
-const youngestRenewed = 1 / 4
+/** Locks are renewed when they have reached this share of their duration. */
+const renewedShare = 1 / 4
 
 /** Interval at which a worker checks whether its queue is available again, or can be opened. */
 const retryMilliseconds = 1000
@@ -58,8 +63,35 @@ export function openJobWorker(
   const { broker, database } = dependencies
   const { Worker, connection, prefix, release } = openQueueBackend(parts, 'receives')
   const stopping = new AbortController()
-  /** The jobs in flight, and since when. A job that has ended needs no lock, and may have released it already. */
-  const inFlight = new Map<string, number>()
+  /**
+   * The locks of the jobs in flight. A job that has ended needs no lock, and may have released it already.
+   *
+   * BullMQ's own renewal knows one lock for each job. When this worker takes a job that it has just requeued, the end of
+   * the former run removes the new lock from there, which then expires under the job.
+   */
+  const locks = new Set<Lock>()
+  let receiver: ReturnType<typeof start> | undefined
+  let renewing: Promise<void> | undefined
+  const renewal = setInterval(() => {
+    renewing ??= renewLocks().finally(() => (renewing = undefined))
+  }, options.lockMilliseconds * renewedShare)
+
+  async function renewLocks(): Promise<void> {
+    const oldest = performance.now() - options.lockMilliseconds * renewedShare
+    const renewed = [...locks].filter(({ since }) => since <= oldest)
+    if (!receiver || renewed.length === 0) return
+    const now = performance.now()
+    for (const lock of renewed) lock.since = now
+    const ids = renewed.map(({ jobId }) => jobId)
+    const tokens = renewed.map(({ token }) => token)
+    try {
+      const failed = new Set(await receiver.extendJobLocks(ids, tokens, options.lockMilliseconds))
+      const jobIds = renewed.filter((lock) => failed.has(lock.jobId) && locks.has(lock)).map(({ jobId }) => jobId)
+      if (jobIds.length > 0) log.warn({ jobIds }, 'Locks of running jobs expired; another worker takes the jobs over')
+    } catch (error) {
+      receiver.emit('error', error as Error)
+    }
+  }
 
   /** Waits and starts the job again when the database becomes unavailable, since that is no failure of the job. */
   async function workWhenUp(job: AnyJob): Promise<void> {
@@ -77,9 +109,10 @@ export function openJobWorker(
 
   const process: Processor<Jobs[JobName], void, JobName> = (job, token) =>
     withLogFields({ jobId: job.id, job: job.name }, async () => {
+      const lock: Lock = { jobId: job.id!, token: token!, since: performance.now() }
+      locks.add(lock)
       try {
-        inFlight.set(job.id!, performance.now())
-        await workWhenUp(job as AnyJob).finally(() => inFlight.delete(job.id!))
+        await workWhenUp(job as AnyJob).finally(() => locks.delete(lock))
         metrics.jobs.inc({ job: job.name, outcome: 'done' })
       } catch (error) {
         metrics.jobs.inc({ job: job.name, outcome: outcomeOf(error) })
@@ -101,19 +134,14 @@ export function openJobWorker(
       autorun: false,
       concurrency: options.concurrency,
       lockDuration: options.lockMilliseconds,
+      skipLockRenewal: true,
       stalledInterval: options.stalledMilliseconds,
       runRetryDelay: retryMilliseconds,
       settings: { backoffStrategy: (attempts, _type, error) => pauseAfter(error, attempts) },
       // Deaths of workers are not attributed to the event: it is always handled in the end.
       maxStalledCount: maxStalls,
     })
-    reportErrors(worker, parts, isRenewalFailure)
-    worker.on('lockRenewalFailed', (jobIds) => {
-      const renewable = performance.now() - options.lockMilliseconds * youngestRenewed
-      const lost = jobIds.filter((id) => (inFlight.get(id) ?? Infinity) < renewable)
-      if (lost.length > 0)
-        log.warn({ jobIds: lost }, 'Locks of running jobs expired; another worker takes the jobs over')
-    })
+    reportErrors(worker, parts)
     worker.on('failed', (job, error) => {
       const { id: jobId, name, data, attemptsMade } = job ?? {}
       log.error({ err: error, jobId, job: name, data, attempts: attemptsMade }, 'Job failed; retrying')
@@ -132,6 +160,7 @@ export function openJobWorker(
       const worker = start()
       try {
         await broker.failFast(() => worker.waitUntilReady())
+        receiver = worker
         worker.run().catch((error: unknown) => log.error({ err: error }, 'Queue error'))
         return worker
       } catch (error) {
@@ -150,16 +179,12 @@ export function openJobWorker(
       stopping.abort()
       const closing = opening.then((worker) => worker?.close())
       await broker.failFast(() => closing).catch(() => {})
+      clearInterval(renewal)
       await release()
       // Without connections BullMQ's worker waits for no job.
       await Promise.race([closing.catch(() => {}), pause(retryMilliseconds)])
     },
   }
-}
-
-/** BullMQ reports a failed renewal in a separate event too, which names the job. */
-function isRenewalFailure({ message }: Error): boolean {
-  return message.startsWith('could not renew lock for job ')
 }
 
 function outcomeOf(error: unknown): string {

@@ -209,18 +209,12 @@ export function openQueue(parts: QueueParts): WakeQueue {
   }
 }
 
-/**
- * Logs the errors of a queue or a worker, except while the queue's back end is known to be unavailable.
- *
- * @param isLoggedElsewhere selects the errors that are logged elsewhere
- */
+/** Logs the errors of a queue or a worker, except while the queue's back end is known to be unavailable. */
 export function reportErrors(
   source: { on(event: 'error', listener: (error: Error) => void): unknown },
   { dependencies, log }: QueueParts,
-  isLoggedElsewhere: (error: Error) => boolean = () => false,
 ): void {
   source.on('error', (error) => {
-    if (isLoggedElsewhere(error)) return
     const level = dependencies.broker.isUp() ? 'error' : 'debug'
     outsideOfScopes(() => log[level]({ err: error }, 'Queue error'))
   })

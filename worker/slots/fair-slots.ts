@@ -50,8 +50,10 @@ const quickEnds = 20
  *
  * Each bot may hold one slot. It may take more while it holds fewer than are free: a single bot gets half of them, two
  * bots a third each, and some remain for the next bot. A bot that releases its slots fast enough for a newcomer, within a
- * second on average or twenty per second, may take more: all of them while no other bot has events, else up to half of
- * them while one remains free.
+ * second on average or twenty per second, may take more while one remains free: up to half of them beside other bots.
+ *
+ * A lone bot leaves one free too, because its slots may all be released at the same time: hooks that compute wait for
+ * each other in the bot's isolate, until the last has begun.
  */
 export class FairSlots {
   readonly #slots: number
@@ -81,6 +83,11 @@ export class FairSlots {
     return this.#held.get(botId) ?? 0
   }
 
+  /** Whether no other bot has taken a slot recently. */
+  isAlone(botId: string): boolean {
+    return this.#taken.isOnly(botId)
+  }
+
   /** Calls back whenever a slot is released. */
   onFree(callback: () => void): void {
     this.#freed = callback
@@ -91,7 +98,7 @@ export class FairSlots {
     const held = this.#held.get(botId) ?? 0
     const free = this.#slots - this.#inUse
     const isWithinShare = held === 0 || held < free
-    const mayTakeMore = () => this.#taken.isOnly(botId) || (free > 1 && held < this.#slots / 2)
+    const mayTakeMore = () => free > 1 && (held < this.#slots / 2 || this.isAlone(botId))
     if (!isWithinShare && !(this.#isQuick(botId, held) && mayTakeMore())) return undefined
     this.#held.set(botId, held + 1)
     this.#inUse += 1

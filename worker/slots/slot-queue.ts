@@ -3,6 +3,8 @@ import type { FairSlots } from './fair-slots.ts'
 
 /** Interval at which a full worker requeues its longest-waiting job, and so the longest wait of a new bot's job. */
 const requeueMilliseconds = 10
+/** The interval while no other bot has events, since each requeued job costs the queue three commands. */
+const aloneMilliseconds = 50
 /** A job that waits longer is requeued: another worker may have a slot. */
 const maxMilliseconds = 5000
 
@@ -27,6 +29,7 @@ export class SlotQueue {
   readonly #requeued: (botId: string) => void
   readonly #waiting = new Set<Waiting>()
   #timer: NodeJS.Timeout | undefined
+  #requeuedAt = -Infinity
   #isClosed = false
 
   /**
@@ -100,12 +103,15 @@ export class SlotQueue {
       this.#timer = undefined
       return
     }
+    const now = performance.now()
     const isFull = this.#waiting.size + this.#slots.inUse >= this.#maxJobs
-    if (isFull || performance.now() - first.since > maxMilliseconds) this.#requeue(first)
+    const isDue = !this.#slots.isAlone(first.botId) || now - this.#requeuedAt >= aloneMilliseconds
+    if ((isFull && isDue) || now - first.since > maxMilliseconds) this.#requeue(first)
   }
 
   #requeue(waiting: Waiting): void {
     this.#waiting.delete(waiting)
+    this.#requeuedAt = performance.now()
     this.#requeued(waiting.botId)
     waiting.leave()
   }

@@ -26,10 +26,10 @@ describe.each(backEnds)('on %s', (backEnd) => {
   afterEach(() => platform[Symbol.asyncDispose]())
 
   /** Takes jobs until it is disposed, and keeps what is logged meanwhile. */
-  function openWorker(lockMilliseconds: number, work: (job: AnyJob) => Promise<void>) {
+  function openWorker(lockMilliseconds: number, work: (job: AnyJob) => Promise<void>, stalledMilliseconds = 60_000) {
     const lines: { msg: string; jobIds?: string[] }[] = []
     const log = createLogger('test', 'warn', { destination: { write: (line) => void lines.push(JSON.parse(line)) } })
-    const options = { concurrency: many, lockMilliseconds, stalledMilliseconds: 60_000 }
+    const options = { concurrency: many, lockMilliseconds, stalledMilliseconds }
     const jobs = openJobWorker({ ...platform.context, log }, options, work)
     return { lines, [Symbol.asyncDispose]: () => jobs.close() }
   }
@@ -45,6 +45,31 @@ describe.each(backEnds)('on %s', (backEnd) => {
     })
     await vi.waitFor(() => expect(requeues).toBeGreaterThanOrEqual(3 * many), { timeout: 30_000, interval: 20 })
     expect(worker.lines).toEqual([])
+  }, 60_000)
+
+  test('a worker that takes a job again which it has just requeued renews its lock', async () => {
+    const count = 40
+    const end = Promise.withResolvers<void>()
+    const takes = new Map<string, number>()
+    await wake(platform, count)
+    const requeueAtFirst = async ({ data }: AnyJob) => {
+      const { mailbox } = data as { mailbox: string }
+      const take = (takes.get(mailbox) ?? 0) + 1
+      takes.set(mailbox, take)
+      if (take <= 20) throw new RequeueError()
+      await end.promise
+    }
+    await using worker = openWorker(1000, requeueAtFirst, 500)
+    try {
+      const once = Array.from({ length: count }, () => 21)
+      await vi.waitFor(() => expect([...takes.values()]).toEqual(once), { timeout: 20_000, interval: 20 })
+      // Twice the time after which a search finds a job whose lock is not renewed.
+      await delay(2 * (1000 + 500))
+      expect([...takes.values()]).toEqual(once)
+      expect(worker.lines).toEqual([])
+    } finally {
+      end.resolve()
+    }
   }, 60_000)
 
   test('a job in flight that has lost its lock is reported', async () => {

@@ -137,6 +137,36 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
     },
   )
 
+  test('a bot that is alone and whose quick hooks begin to hang leaves a slot for the next bot', alone, async () => {
+    const platform = parts.use(await open(backEnd, 10))
+    const release = Promise.withResolvers<void>()
+    let requests = 0
+    const server = parts.use(
+      await startTarget((_, response) => {
+        requests += 1
+        void release.promise.then(() => response.end())
+      }),
+    )
+    const [busy, quiet] = (await createBots(
+      platform,
+      answeringAfter(`(event.preview === 'hang' && fetch('${server.url}'))`),
+      slow(0),
+    )) as [DeployedBot, DeployedBot]
+    const { chatUser, conversationIds } = await converse(busy, 100)
+    const hanging = conversationIds.slice(-20)
+    const other = await converse(quiet, 1)
+    await inTurns(conversationIds, (id) => chatUser.send(id, hanging.includes(id) ? 'hang' : 'quick'))
+
+    parts.use(await startWorker(platform.context))
+    await vi.waitUntil(() => requests >= 9, patience)
+    await other.chatUser.send(other.conversationIds[0]!, 'hello')
+    await answered(platform, other.conversationIds[0]!, 'hello')
+    expect(await countRunning(platform, busy)).toBeGreaterThanOrEqual(9)
+
+    release.resolve()
+    await endedEvents(platform, busy.id, 100)
+  })
+
   test(
     'a conversation with a long row of messages gives its slot to others before the row is through',
     alone,

@@ -45,6 +45,24 @@ test('while slots are free no job is requeued; without free slots, one is requeu
   expect(quiet.slots).toHaveLength(1)
 })
 
+/** Keeps a worker full of jobs of one bot, beside those of others, and counts its requeues. */
+async function requeuesInASecond(others: string[]): Promise<number> {
+  let requeued = 0
+  const room = new SlotQueue(new FairSlots(10), 10, () => {
+    requeued += 1
+    arrive(room, 'busy', 1)
+  })
+  for (const other of others) arrive(room, other, 1)
+  arrive(room, 'busy', 10 - others.length)
+  await vi.advanceTimersByTimeAsync(1000)
+  return requeued
+}
+
+test('a full worker requeues a job of a bot that is alone less often than one beside other bots', async () => {
+  expect(await requeuesInASecond([])).toBeLessThanOrEqual(20)
+  expect(await requeuesInASecond(['other'])).toBeGreaterThanOrEqual(90)
+})
+
 test('a job for which there is no slot for long goes back to the queue, for another worker to take', async () => {
   const room = new SlotQueue(new FairSlots(4), 4)
   const jobs = arrive(room, 'hanging', 3)
