@@ -1,5 +1,6 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
-import { actionTriggered } from '../models/event.ts'
+import { newId } from '../ids.ts'
+import { actionTriggered, register } from '../models/event.ts'
 import {
   entryColumns,
   nextClock,
@@ -105,6 +106,11 @@ export async function insertEvent(db: Database, event: NewEvent & { mailbox?: st
   })
   if (!row) throw new Error('The inserted event was not returned')
   return row
+}
+
+/** Stores the event that calls a bot's own `register`; only the code of a bundle knows whether it has one. */
+export async function insertBotRegistration(db: Database, botId: string): Promise<EventRow> {
+  return insertEvent(db, { id: newId('evt'), botId, type: register, payload: {} })
 }
 
 /** Stores an event for a later time. Undefined when the bot has no such conversation. */

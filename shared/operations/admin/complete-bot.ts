@@ -6,12 +6,11 @@ import { newId } from '../../ids.ts'
 import { changeInstallations, type PostCommitWork } from '../../integrations/install.ts'
 import { planInstallations, type integrations } from '../../integrations/integrations.ts'
 import type { recurringEvents } from '../../models/bot-definition.ts'
-import { register } from '../../models/event.ts'
 import { hasRole, type Administrator } from '../../rpc/caller.ts'
 import type { Infer } from '../../schema.ts'
 import { deployVersion } from '../../store/bots.ts'
 import type { Database } from '../../store/database.ts'
-import { insertEvent } from '../../store/events.ts'
+import { insertBotRegistration } from '../../store/events.ts'
 import { listInstallations } from '../../store/installations.ts'
 import { setFlowSchedules, setRecurringEvents } from '../../store/recurring-events.ts'
 
@@ -61,7 +60,6 @@ export async function completeBot(
   }
   const work = await changeInstallations(context, transaction, botId, await planInstallations(bot, integrations))
   if (inspected?.kind !== 'sdk') return work
-  // Only its code knows whether it has a `register` of its own.
-  const { id } = await insertEvent(transaction, { id: newId('evt'), botId, type: register, payload: {} })
+  const { id } = await insertBotRegistration(transaction, botId)
   return { ...work, botEvent: { id, botId } }
 }

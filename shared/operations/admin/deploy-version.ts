@@ -3,8 +3,10 @@ import type { Context } from '../../context.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import { schedulesOf, summarizeFlows } from '../../flows/flow-summary.ts'
 import { findContents, findVersionBefore } from '../../store/bot-versions.ts'
+import { insertBotRegistration } from '../../store/events.ts'
 import { lockBot, setDeployedVersion } from '../../store/bots.ts'
 import { setFlowSchedules } from '../../store/recurring-events.ts'
+import { wakeWorker } from '../../signals/after-commit.ts'
 import { noSuchBot } from './describe-bot.ts'
 import { findOwnVersion } from './find-version.ts'
 
@@ -13,11 +15,12 @@ import { findOwnVersion } from './find-version.ts'
  * @throws ApiError `ResourceNotFound`, or `InvalidPayload` when the version is disabled
  */
 export async function deployAgain(
-  { db, caller }: Context & { caller: Administrator },
+  context: Context & { caller: Administrator },
   botId: string,
   versionId?: string,
 ): Promise<void> {
-  await db.transaction(async (transaction) => {
+  const { db, caller } = context
+  const registration = await db.transaction(async (transaction) => {
     const bot = await lockBot(transaction, caller.workspaceId, botId)
     if (!bot) throw noSuchBot(botId)
     const version =
@@ -31,5 +34,7 @@ export async function deployAgain(
     await setDeployedVersion(transaction, botId, version.id)
     const contents = await findContents(transaction, botId, version.id)
     await setFlowSchedules(transaction, botId, schedulesOf(summarizeFlows(contents?.flows ?? null)))
+    return version.kind === 'sdk' ? insertBotRegistration(transaction, botId) : undefined
   })
+  if (registration) await wakeWorker(context, 'event', registration.id, botId)
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { logOf } from '../../../support/install-code.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 import { bundleSdk } from '../../../sdk/bundle.ts'
 
@@ -214,3 +215,19 @@ function largeBundle(megabytes: number): string {
   const loaded = Array.from({ length: count }, (_, index) => `m${index}({})`).join(',')
   return `${modules}const all=[${loaded}];new all[${count - 1}].Resource(1).get1({});exports.handler=async()=>({status:200})\n`
 }
+
+/** A bundle whose `register` logs its name. */
+const registering = (name: string) => `exports.handler = async ({ headers }) => {
+  if (headers['x-bp-operation'] === 'register') console.info('${name} registers')
+  return { status: 200 }
+}`
+
+test('a bundle registers after each deployment, also when it is deployed again', async () => {
+  const bot = await platform.createBot(registering('former'))
+  const lines = () => logOf(platform, bot.id)
+  await expect.poll(lines).toEqual(['info former registers'])
+  await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { code: registering('new') })
+  await expect.poll(lines).toEqual(['info former registers', 'info new registers'])
+  await platform.ask('POST', `/v1/admin/bots/${bot.id}/rollback`, {})
+  await expect.poll(lines).toEqual(['info former registers', 'info new registers', 'info former registers'])
+})
