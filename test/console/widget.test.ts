@@ -303,6 +303,50 @@ test('messages of every type are shown, without a violation of WCAG in light, da
   await page.context().close()
 })
 
+test('a message of the visitor is announced once', async () => {
+  const { page, chat } = await visit()
+  await bubble(page).click()
+  await chat.getByText('Welcome!').waitFor()
+  const frame = page.frames()[1]!
+  await frame.evaluate(`{
+    globalThis.added = []
+    const note = (changes) => {
+      for (const { addedNodes } of changes) added.push(...[...addedNodes].map(({ textContent }) => textContent))
+    }
+    new MutationObserver(note).observe(document.querySelector('[role=log]'), { childList: true, subtree: true })
+  }`)
+  await say(chat, 'good morning')
+  await chat.getByText('You said good morning').waitFor()
+  await expect.poll(() => chat.locator('.waiting').count(), patience).toBe(0)
+  const added = await frame.evaluate<string[]>('added')
+  expect(added.filter((text) => text.startsWith('Yougood morning'))).toHaveLength(1)
+  await page.context().close()
+})
+
+test('a page that hides empty elements has the chat', async () => {
+  const { page, chat } = await visit()
+  await page.evaluate(`{
+    const sheet = new CSSStyleSheet()
+    sheet.replaceSync('div:empty { display: none }')
+    document.adoptedStyleSheets = [sheet]
+  }`)
+  await bubble(page).click()
+  await expect.poll(() => chat.getByText('Welcome!').isVisible(), patience).toBe(true)
+  await page.context().close()
+})
+
+test('where a device forces its colours, the bubble and messages have borders', async () => {
+  const { page, chat } = await visit({}, { forcedColors: 'active' })
+  const bubbleBorder = `getComputedStyle(document.querySelector('[data-isobot]').shadowRoot.querySelector('.bubble')).borderTopStyle`
+  await bubble(page).waitFor()
+  expect(await page.evaluate<string>(bubbleBorder)).toBe('solid')
+  await bubble(page).click()
+  await chat.getByText('Welcome!').waitFor()
+  const messageBorder = `getComputedStyle(document.querySelector('.message')).borderTopStyle`
+  expect(await page.frames()[1]!.evaluate<string>(messageBorder)).toBe('solid')
+  await page.context().close()
+})
+
 test('the direction of a message follows from its text, and not from the name of its author', async () => {
   const { id } = await platform.createBot(code)
   const { page, chat } = await visit({ at: await installWebchat(platform, id, { botName: 'متجر الشاي' }) })

@@ -90,22 +90,31 @@ export function Messages(): JSX.Element {
             <Markdown text={appearance.value.greeting} />
           </div>
         )}
-        {shown.map((message, index) => (
-          <Fragment key={keyOf(message)}>
-            {turnsBetween(shown[index - 1]?.createdAt, message.createdAt)}
-            <Row
-              message={message}
-              isOwn={message.userId === user.value?.id}
-              isLatest={index > lastOwn}
-              isContinued={message.userId === shown[index - 1]?.userId}
-              botName={botName}
-            />
-          </Fragment>
-        ))}
-        {turnsBetween(shown.at(-1)?.createdAt, undefined)}
-        {waiting.map((message) => (
-          <Waiting key={message.id} message={message} />
-        ))}
+        {/* One list: a message that is stored keeps its element, so that it is announced once. */}
+        {[
+          ...shown.map((message, index) => {
+            const isOwn = message.userId === user.value?.id
+            const sentId = isOwn ? sentIdOf(message) : undefined
+            return (
+              <Fragment key={sentId === undefined ? keyOf(message) : ownKey(sentId)}>
+                {turnsBetween(shown[index - 1]?.createdAt, message.createdAt)}
+                <Row
+                  message={message}
+                  isOwn={isOwn}
+                  isLatest={index > lastOwn}
+                  isContinued={message.userId === shown[index - 1]?.userId}
+                  botName={botName}
+                />
+              </Fragment>
+            )
+          }),
+          <Fragment key="turns">{turnsBetween(shown.at(-1)?.createdAt, undefined)}</Fragment>,
+          ...waiting.map((unsent) => (
+            <Fragment key={ownKey(unsent.id)}>
+              <Row message={toMessage(unsent)} unsent={unsent} isOwn isLatest={false} isContinued botName={botName} />
+            </Fragment>
+          )),
+        ]}
         {composing.value && (
           <p class="typing quiet">
             <bdi>{authorOf(composing.value) ?? botName}</bdi> {text('typing')}
@@ -144,8 +153,18 @@ export function Messages(): JSX.Element {
   )
 }
 
+/** The key of a message of the visitor, on its way and stored. */
+const ownKey = (sentId: string) => `own ${sentId}`
+
+/** A message on its way as it will be stored. */
+function toMessage({ id, conversationId = '', payload, createdAt }: Unsent): Shown {
+  return { id, conversationId, userId: '', payload, createdAt }
+}
+
 interface RowProps {
   message: Shown
+  /** Present while the message is on its way. */
+  unsent?: Unsent
   isOwn: boolean
   isLatest: boolean
   /** Whether the message before is of the same author. */
@@ -153,15 +172,16 @@ interface RowProps {
   botName: string
 }
 
-function Row({ message, isOwn, isLatest, isContinued, botName }: RowProps): JSX.Element {
+function Row({ message, unsent, isOwn, isLatest, isContinued, botName }: RowProps): JSX.Element {
   const { chat, text, locale } = useView()
   const choose = (label: string, value: string) => chat.say({ type: 'text', text: label, value })
-  const isWriting = isBeingWritten(message)
+  const isWriting = !unsent && isBeingWritten(message)
+  const state = unsent ? (unsent.failure === undefined ? 'waiting' : 'failed') : ''
   const time = new Date(message.createdAt)
   const person = chat.people.find(message.userId)
   return (
     <div
-      class={`message ${isOwn ? 'own' : 'theirs'} of-${/^\w+$/.exec(message.payload.type)?.[0] ?? ''}`}
+      class={`message ${isOwn ? 'own' : 'theirs'} of-${/^\w+$/.exec(message.payload.type)?.[0] ?? ''} ${state}`}
       dir="auto"
       aria-busy={isWriting}
       title={time.toLocaleString(locale)}
@@ -174,6 +194,7 @@ function Row({ message, isOwn, isLatest, isContinued, botName }: RowProps): JSX.
       )}
       <Content payload={message.payload} isOwn={isOwn} isLatest={isLatest} choose={choose} />
       {!isOwn && !person && !isWriting && chat.appearance.value.feedbackEnabled && <Feedback message={message} />}
+      {unsent && <Progress of={unsent} />}
     </div>
   )
 }
@@ -215,26 +236,20 @@ function Feedback({ message }: { message: Shown }): JSX.Element {
   )
 }
 
-function Waiting({ message }: { message: Unsent }): JSX.Element {
+/** Says below a message that it is on its way, or why it was not sent. */
+function Progress({ of: { id, failure } }: { of: Unsent }): JSX.Element {
   const { chat, text } = useView()
-  const { id, payload, failure } = message
+  // A message that is stored within a second is announced without it.
+  if (failure === undefined) return <span class="visually-hidden late">{text('waiting')}</span>
   return (
-    <div class={`message own ${failure === undefined ? 'waiting' : 'failed'}`} dir="auto">
-      <bdi class="author">{text('you')}</bdi>
-      <Content payload={payload} isOwn isLatest={false} choose={() => {}} />
-      {failure === undefined ? (
-        <span class="visually-hidden">{text('waiting')}</span>
-      ) : (
-        <p class="failure" role="alert">
-          {text('notSent', { reason: failure })}{' '}
-          <button type="button" onClick={() => chat.outbox.retry(id)}>
-            {text('retry')}
-          </button>{' '}
-          <button type="button" onClick={() => chat.outbox.remove(id)}>
-            {text('discard')}
-          </button>
-        </p>
-      )}
-    </div>
+    <p class="failure" role="alert">
+      {text('notSent', { reason: failure })}{' '}
+      <button type="button" onClick={() => chat.outbox.retry(id)}>
+        {text('retry')}
+      </button>{' '}
+      <button type="button" onClick={() => chat.outbox.remove(id)}>
+        {text('discard')}
+      </button>
+    </p>
   )
 }

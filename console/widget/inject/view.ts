@@ -32,7 +32,8 @@ export interface View {
  * @param target an element that gets the chat without a bubble; undefined for a bubble
  */
 export function openView(target: Element | undefined, toggle: () => void): View {
-  const host = element('div', { 'data-isobot': '' })
+  // Themes of shops hide empty elements, and what is in a shadow root does not count.
+  const host = element('div', { 'data-isobot': '' }, element('span'))
   const root = host.attachShadow({ mode: 'open' })
   // A constructed style sheet needs no permission of the page's policy.
   const sheet = new CSSStyleSheet()

@@ -16,9 +16,9 @@ export default hostile({
     await say(seen.some((row) => [neighbour.messageId, neighbour.conversationId, neighbour.userId].includes(row.id)))
     await say(seen.some(({ id }) => id === event.userId))
     const ends = []
-    for (const text of ["0 ' or true --", '1 a) union select', '-1 x', '99999999999999 x', '1', ''])
+    for (const text of ["0 ' or true --", '1 a) union select', '--1 x', '-1 x', '-99999999999999 x', '99999999999999 x', '1', ''])
       ends.push(await client.listMessages({ nextToken: encode(text) }).then(() => 'listed', (error) => error.type))
     await say(ends.join())`,
   outcome: 'done',
-  replies: ['false', 'true', 'InvalidQuery,InvalidQuery,InvalidQuery,listed,InvalidQuery,listed'],
+  replies: ['false', 'true', 'InvalidQuery,InvalidQuery,InvalidQuery,listed,listed,listed,InvalidQuery,listed'],
 })
