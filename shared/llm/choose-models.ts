@@ -9,7 +9,7 @@ import { ApiError } from '../errors.ts'
 import type { ModelWarning } from '../models/language-model.ts'
 import { usualModel } from './catalogue.ts'
 import { usualMediaModel } from './media-catalogue.ts'
-import { toStorable } from './to-storable.ts'
+import { toStorable } from '../models/storable.ts'
 
 /** A model that may answer a call. */
 export interface Candidate {

@@ -5,7 +5,7 @@ import type { GenerateTextOutput, ModelUsage, ModelWarning, StopReason } from '.
 import { priceOf } from './catalogue.ts'
 import type { Candidate } from './choose-models.ts'
 import { tokensOfText } from './estimate.ts'
-import { toStorable } from './to-storable.ts'
+import { toStorable } from '../models/storable.ts'
 
 /** The answer of one model, without the facts about the call. */
 export interface ModelAnswer extends Omit<GenerateTextOutput, 'metadata'> {

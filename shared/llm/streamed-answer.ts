@@ -1,6 +1,6 @@
 import type { LanguageModelV4GenerateResult, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { tokensOfText } from './estimate.ts'
-import { toStorable } from './to-storable.ts'
+import { toStorable } from '../models/storable.ts'
 
 /** A piece of an answer, as a model writes it. */
 export interface Piece {

@@ -6,7 +6,7 @@ import { tokensOfText } from './estimate.ts'
 import { countOf } from './from-result.ts'
 import { orAborted, type ModelRequest } from './provider-calls.ts'
 import { wholeRequest } from './whole-request.ts'
-import { toStorable } from './to-storable.ts'
+import { toStorable } from '../models/storable.ts'
 
 /** Audio that is to be transcribed. */
 export interface AudioContent {

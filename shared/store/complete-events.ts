@@ -1,3 +1,4 @@
+import { storableText } from '../models/storable.ts'
 import type { RunRecord } from '../models/run-record.ts'
 import { query, type Database } from './database.ts'
 import type { StateType } from '../models/tables.ts'
@@ -130,7 +131,7 @@ async function completeBatch(db: Database, ends: EventCompletion[]): Promise<{ i
         id,
         attempt,
         status,
-        failureReason: failureReason && storable(failureReason),
+        failureReason: failureReason && storableText(failureReason),
         result,
         runs,
       })),
@@ -144,13 +145,10 @@ async function completeBatch(db: Database, ends: EventCompletion[]): Promise<{ i
 
 function toLogJson(events: { id: string; logs: EventLogLine[] }[]): string {
   return JSON.stringify(
-    events.flatMap(({ id, logs }) => logs.map((line) => ({ ...line, message: storable(line.message), eventId: id }))),
+    events.flatMap(({ id, logs }) =>
+      logs.map((line) => ({ ...line, message: storableText(line.message), eventId: id })),
+    ),
   )
-}
-
-/** Replaces the characters in text of bot code that PostgreSQL cannot store. */
-export function storable(text: string): string {
-  return text.replaceAll('\u0000', '\uFFFD').toWellFormed()
 }
 
 /** Requeues an event whose run failed because of the bot's own code, for another run after `delay` milliseconds. */
@@ -170,7 +168,7 @@ export async function retryEvent(
     {
       id: event.id,
       attempt: event.attempt,
-      failureReason: storable(event.failureReason),
+      failureReason: storableText(event.failureReason),
       delay: event.delay,
       runs: JSON.stringify(event.runs),
       logs: toLogJson([event]),

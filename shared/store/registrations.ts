@@ -1,7 +1,7 @@
 import { postgresCode, uniqueViolation } from '../errors.ts'
 import { eventInsert } from './insert-rows.ts'
 import { query, transact, type Database } from './database.ts'
-import { storable } from './complete-events.ts'
+import { storableText } from '../models/storable.ts'
 import { schedules, type InstallationRow, type InstallationStatus, type Schedule } from '../models/tables.ts'
 
 /**
@@ -306,7 +306,7 @@ export async function endRegistration(db: Database, end: RegistrationEnd): Promi
        select from events where events.id = :eventId and attempt = :attempt and ended_at is null
      )
      returning *`,
-    { ...end, statusReason: end.statusReason && storable(end.statusReason) },
+    { ...end, statusReason: end.statusReason && storableText(end.statusReason) },
   )
   return row
 }

@@ -1,5 +1,5 @@
 import type { TableJobRow } from '../models/tables.ts'
-import { storable } from './complete-events.ts'
+import { storableText } from '../models/storable.ts'
 import { query, type Database } from './database.ts'
 
 /** Imports and exports of tables, whose rows say what is to be done. */
@@ -141,7 +141,7 @@ export async function failTableJob(db: Database, { id, run }: JobRun, reason: st
   await query(
     db,
     `update table_jobs set status = 'failed', failed_status_reason = :reason, updated_at = now() where ${isNewestRun}`,
-    { id, run, reason: storable(reason.slice(0, 1000)) },
+    { id, run, reason: storableText(reason.slice(0, 1000)) },
   )
 }
 

@@ -155,7 +155,7 @@ export async function deleteRows(db: Database, tableId: string, ids: number[]): 
 /** Rows of one statement over a whole table, which takes some 100 ms. */
 const batchSize = 5000
 
-/** Deletes all rows of a table, which is locked. */
+/** Deletes all rows of a table, which is locked or deleted next. */
 export async function deleteAllRows(db: Database, tableId: string): Promise<number> {
   return inBatches(db, tableId, `delete from table_rows where table_id = :tableId and id between :first and :last`)
 }

@@ -2,7 +2,7 @@ import { isObject } from '../code/json-schema/is-object.ts'
 import { UntrustedSchema } from '../code/untrusted-schema.ts'
 import type { Column, Columns } from '../models/column.ts'
 import { rowKilobytes, systemColumns } from '../models/table.ts'
-import { storable } from '../store/complete-events.ts'
+import { storableText } from '../models/storable.ts'
 import { isTime } from './definition.ts'
 import { toTime } from './time.ts'
 
@@ -89,7 +89,7 @@ export class RowChecker {
 
   #noteUnknown(name: string): void {
     if ((systemColumns as readonly string[]).includes(name) || this.unknown.size >= maxUnknownColumns) return
-    this.unknown.add(storable(name.slice(0, 60)))
+    this.unknown.add(storableText(name.slice(0, 60)))
   }
 
   #problemOf(values: Map<string, unknown>): string | undefined {

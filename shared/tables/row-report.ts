@@ -2,7 +2,7 @@ import { ApiError } from '../errors.ts'
 import { JsonList } from '../json/json-list.ts'
 import type { TableRow } from '../models/table.ts'
 import type { BotTableRow, TableRowRow } from '../models/tables.ts'
-import { storable } from '../store/complete-events.ts'
+import { storableText } from '../models/storable.ts'
 import type { RowToStore, StoredTimes } from '../store/table-rows.ts'
 import { megabyte } from '../units.ts'
 import { RowReader } from './row.ts'
@@ -73,7 +73,7 @@ export class RowReport {
 
   /** Reports that a row was not written. @param problem begins with the path of the row */
   fail(path: string, problem: string): false {
-    this.#errors.set(path, storable(problem))
+    this.#errors.set(path, storableText(problem))
     return false
   }
 

@@ -1,6 +1,6 @@
 import type { HookStart, Outcome } from '#sandbox/protocol/contract.ts'
 import { maxKeptRuns, type ModelStep, type RunRecord, type RunStep, type StepKind } from '#shared/models/run-record.ts'
-import { storable } from '#shared/store/complete-events.ts'
+import { storableText } from '#shared/models/storable.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { Failure } from './failures.ts'
 
@@ -152,12 +152,12 @@ function toError({ kind, hook, reason }: Failure): NonNullable<RunRecord['error'
   return {
     reason: kind,
     ...(hook !== undefined && { hook: cut(hook) }),
-    message: storable(reason.slice(0, messageCharacters)),
+    message: storableText(reason.slice(0, messageCharacters)),
   }
 }
 
 function cut(name: string): string {
-  return storable(name.slice(0, nameCharacters))
+  return storableText(name.slice(0, nameCharacters))
 }
 
 function round(milliseconds: number): number {

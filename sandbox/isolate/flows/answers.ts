@@ -142,9 +142,8 @@ export function readAnswer(event: Record<string, unknown>, kind: unknown): unkno
       return execRegExp(phone, trimmed) === null ? undefined : trimmed
     case 'url':
       return trimmed.length <= 2000 && execRegExp(url, trimmed) !== null ? trimmed : undefined
-    case 'date': {
-      return execRegExp(isoDate, trimmed) === null || !isInCalendar(trimmed) ? undefined : trimmed
-    }
+    case 'date':
+      return execRegExp(isoDate, trimmed) !== null && isInCalendar(trimmed) ? trimmed : undefined
     case 'location':
       return hasOwn(fields, 'latitude') && hasOwn(fields, 'longitude')
         ? { latitude: fields['latitude'], longitude: fields['longitude'] }

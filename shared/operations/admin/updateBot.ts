@@ -82,7 +82,7 @@ export const updateBot = operation({
     }
     const ownLimits = limits ?? present.limits
     const loaded = await mergeSecrets(config.secret, present, secrets)
-    const { done, inspected } = await ofOneVersion(async () => {
+    const { postCommitWork, removed, inspected } = await ofOneVersion(async () => {
       const deployed = await findDeployedUpload(db, id)
       const upload = toUpload(sent, deployed)
       const inspected =
@@ -90,8 +90,8 @@ export const updateBot = operation({
       const done = await transact(db, async (transaction) => {
         const row = await lockBot(transaction, workspaceId, id)
         if (!row) throw noSuchBot(id)
-        if (upload && row.version_id !== (deployed?.versionId ?? null))
-          await assertSameParts(transaction, id, sent, upload)
+        const wasDeployed = row.version_id !== (deployed?.versionId ?? null)
+        if (upload && wasDeployed) await assertSameParts(transaction, id, sent, upload)
         const former: BotDefinition = row.definition
         const definition: BotDefinition = mergePatch(botDefinitionSchema, former, change)
         await updateBotFields(transaction, workspaceId, id, {
@@ -116,9 +116,8 @@ export const updateBot = operation({
         })
         return { postCommitWork, removed: nodes?.removed ?? [] }
       })
-      return { done, inspected }
+      return { ...done, inspected }
     })
-    const { postCommitWork, removed } = done
     await finishInstallations(context, postCommitWork)
     return {
       bot: await describeBot(context, id),

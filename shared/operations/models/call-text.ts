@@ -1,4 +1,4 @@
-import { toStorable } from '../../llm/to-storable.ts'
+import { toStorable } from '../../models/storable.ts'
 import type { GenerateTextInput, GenerateTextOutput, ModelMessage } from '../../models/language-model.ts'
 
 /** Upper bounds of a text that is kept, in characters: its begin, and its end, where the last messages are. */

@@ -40,7 +40,7 @@ test('fires once for all the times that were missed, and then at the next one', 
   await expect.poll(async () => (await fired())[0]?.status).toBe('ignored')
 })
 
-test('has its next time by the clock of the database, whatever those of other processes are', async () => {
+test('has its next time by the clock of the database, although the clocks of processes differ from it', async () => {
   const hourly = { report: { ...report, schedule: { cron: '0 * * * *' } } }
   for (const hours of [-3, 3]) {
     const atOtherTime = async (work: () => Promise<unknown>) => {
