@@ -1,5 +1,5 @@
 import { createChatUser } from '../support/chat-client.ts'
-import { endedEvents } from '../support/outcomes.ts'
+import { endedEvents, eventsAtEnd } from '../support/outcomes.ts'
 import type { Platform } from '../support/platform.ts'
 
 /** A conversation with a bot: what the user says, and what the bot answers to it. */
@@ -33,7 +33,7 @@ export async function openConversation(
     id,
     heard,
     async say(text) {
-      const before = await platform.context.db('events').where({ bot_id: botId }).whereNot({ status: 'pending' })
+      const before = await eventsAtEnd(platform, botId)
       await user.send(id, text)
       await endedEvents(platform, botId, before.length + 1)
       return heard()

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { logStderr } from '../../../sandbox/host/stderr.ts'
 import { sandboxesOf } from '../../support/sandbox-processes.ts'
@@ -82,8 +82,8 @@ test('a sandbox whose first process is killed before it is ready starts with ano
   const told: string[] = []
   const opening = openTestSandbox({ log: (_level, message) => told.push(message) })
   onTestFinished(async () => (await opening).close())
-  await expect.poll(() => sandboxesOf(process.pid), { ...patience, interval: 1 }).toHaveLength(1)
-  process.kill(sandboxesOf(process.pid)[0]!, 'SIGKILL')
+  const pid = await vi.waitUntil(() => sandboxesOf(process.pid)[0], { ...patience, interval: 1 })
+  process.kill(pid, 'SIGKILL')
   const sandbox = await opening
   expect(told).toContain('A sandbox process died and is replaced')
   expect((await sandbox.run(messageRun(botThat('')))).status).toBe('done')
