@@ -15,12 +15,18 @@ import './parts/rows.ts'
 import './state/theme.ts'
 import { App } from './app.tsx'
 
-// After an update the server no longer has the chunks of the old version: the page reloads once.
+// After an update the server no longer has the chunks of the old version: the page reloads once. While no server answers,
+// it stays: the browser would show an error in its place, and texts that are not deployed would be gone.
 const reloadedAs = 'isobot.reloaded'
 addEventListener('vite:preloadError', () => {
-  if (sessionStorage.getItem(reloadedAs) === location.href) return
+  if (sessionStorage.getItem(reloadedAs) !== location.href) void reloadIfUpdated()
+})
+
+async function reloadIfUpdated(): Promise<void> {
+  const response = await fetch('/console').catch(() => undefined)
+  if (!response?.ok || (await response.text()).includes(new URL(import.meta.url).pathname)) return
   sessionStorage.setItem(reloadedAs, location.href)
   location.reload()
-})
+}
 
 render(<App />, document.getElementById('console')!)

@@ -54,3 +54,24 @@ test('a member who returns to changed code reads that another version was deploy
   await line().waitFor()
   expect(await line().textContent()).toContain('mine')
 })
+
+test('a part of the console that cannot be loaded says so, leaves the page, and is loaded by another attempt', async () => {
+  const bot = await platform.createBot(codeOf('first'))
+  const opened = await page.context().newPage()
+  opened.setDefaultTimeout(patience.timeout)
+  await signIn(opened, platform)
+  await opened.goto(`${platform.url}/console/bots/${bot.id}/versions`)
+  await opened.getByRole('list', { name: 'Versions' }).getByRole('listitem').first().waitFor()
+  await opened.evaluate('globalThis.isSamePage = true')
+  const isAway = /\/console/
+  await opened.route(isAway, (route) => route.abort())
+  await opened.getByRole('navigation', { name: 'Parts of the bot' }).getByRole('link', { name: 'Code' }).click()
+  await opened.getByText('This part of the console cannot be loaded.').waitFor()
+  await opened.unroute(isAway)
+  await opened.getByRole('button', { name: 'Try again' }).click()
+  await opened.locator('.monaco-editor .view-line').first().waitFor()
+  expect(await opened.evaluate('globalThis.isSamePage')).toBe(true)
+  const position = `getComputedStyle(document.querySelector('.monaco-editor .view-line')).position`
+  expect(await opened.evaluate<string>(position)).toBe('absolute')
+  await opened.close()
+})

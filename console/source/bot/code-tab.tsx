@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, explain, Failure } from '../api/ask.ts'
 import type { Bot } from '../api/types.ts'
 import { EditorBar } from '../editor/editor-bar.tsx'
+import { Opening } from '../editor/opening.tsx'
 import { useEditor, useUnsaved } from '../editor/use-editor.ts'
 import { Confirm } from '../parts/dialog.tsx'
 import { Refusal, Skeleton } from '../parts/loaded.tsx'
@@ -88,7 +89,7 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
     }
   }
 
-  const { container, editor, isReady } = useEditor({
+  const opened = useEditor({
     code: drafts.get(bot.id)?.code ?? code,
     isReadOnly,
     onChange(text) {
@@ -99,11 +100,12 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
       else drafts.delete(bot.id)
     },
     onDeploy: () => deploy(),
-    onOpen(opened) {
+    onOpen(open) {
       const line = Number(query.value.get('line'))
-      if (line > 0) opened.goTo({ line, column: Number(query.value.get('column')) || 1 })
+      if (line > 0) open.goTo({ line, column: Number(query.value.get('column')) || 1 })
     },
   })
+  const { container, editor, isReady } = opened
 
   // After another person's deployment, an unchanged editor shows the new code.
   useEffect(() => {
@@ -132,7 +134,7 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
         </p>
       )}
       <div class="editor" ref={container}>
-        {!isReady && <Skeleton lines={12} />}
+        <Opening of={opened} />
       </div>
       {loss && (
         <Confirm

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { VersionWithCode } from '../api/types.ts'
+import { Opening } from '../editor/opening.tsx'
 import { useEditor } from '../editor/use-editor.ts'
-import { Skeleton } from '../parts/loaded.tsx'
 
 type Files = NonNullable<VersionWithCode['files']>
 
@@ -10,7 +10,8 @@ type Files = NonNullable<VersionWithCode['files']>
 export function SourceFiles({ files }: { files: Files }): JSX.Element {
   const [chosen, setChosen] = useState('')
   const file = files.find(({ path }) => path === chosen) ?? files.at(-1)!
-  const { container, editor, isReady } = useEditor({ code: file.content, isReadOnly: true })
+  const opened = useEditor({ code: file.content, isReadOnly: true })
+  const { container, editor, isReady } = opened
   useEffect(() => editor.current?.write(file.content), [file, isReady])
 
   return (
@@ -33,7 +34,7 @@ export function SourceFiles({ files }: { files: Files }): JSX.Element {
             ))}
         </nav>
         <div class="editor" ref={container}>
-          {!isReady && <Skeleton lines={12} />}
+          <Opening of={opened} />
         </div>
       </div>
     </section>

@@ -4,7 +4,8 @@ import { ask } from '../api/ask.ts'
 import type { Version } from '../api/types.ts'
 import { Confirm } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icons.tsx'
-import { Empty, Loaded, Skeleton } from '../parts/loaded.tsx'
+import { Empty, Loaded, Refusal, Skeleton } from '../parts/loaded.tsx'
+import { loadPart } from '../parts/load-part.ts'
 import { moveBetweenRows } from '../parts/rows.ts'
 import { Status } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
@@ -128,6 +129,8 @@ function Difference({ botId, chosen, against }: DifferenceProps): JSX.Element {
   const section = useRef<HTMLElement>(null)
   const container = useRef<HTMLDivElement>(null)
   const [isReady, setIsReady] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const [round, setRound] = useState(0)
   const load = (id: string, abort: AbortSignal) =>
     ask<'getBotVersion'>('GET', `/bots/${botId}/versions/${id}`, { abort })
   const sources = useResource(`difference ${chosen.id} ${against?.id}`, async (abort) => {
@@ -143,21 +146,22 @@ function Difference({ botId, chosen, against }: DifferenceProps): JSX.Element {
     const { before, after } = sources.data
     let opened: { dispose(): void } | undefined
     let isGone = false
+    setError(undefined)
     const open = async () => {
-      const { openDifference } = await import('../editor/open-difference.ts')
+      const { openDifference } = await loadPart(() => import('../editor/open-difference.ts'))
       if (isGone) return
       setIsReady(true)
       opened = isOlder
         ? openDifference(container.current!, after, before)
         : openDifference(container.current!, before, after)
     }
-    void open()
+    open().catch((reason: unknown) => !isGone && setError(reason))
     return () => {
       isGone = true
       opened?.dispose()
     }
     // Removed lines keep the colours of their first rendering, so a change of theme opens the view anew.
-  }, [sources.data, isDark.value])
+  }, [sources.data, isDark.value, round])
   const [older, newer] = isOlder ? [chosen, against] : [against, chosen]
   return (
     <section class="difference" aria-label="Difference" ref={section}>
@@ -166,7 +170,8 @@ function Difference({ botId, chosen, against }: DifferenceProps): JSX.Element {
       </h2>
       <Loaded of={sources}>{() => null}</Loaded>
       <div class="editor" ref={container}>
-        {!isReady && <Skeleton lines={8} />}
+        {error !== undefined && <Refusal error={error} reload={() => setRound(round + 1)} />}
+        {!isReady && error === undefined && <Skeleton lines={8} />}
       </div>
     </section>
   )

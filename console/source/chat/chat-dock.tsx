@@ -4,6 +4,7 @@ import { explain } from '../api/ask.ts'
 import type { Bot } from '../api/types.ts'
 import { Icon } from '../parts/icons.tsx'
 import { Skeleton } from '../parts/loaded.tsx'
+import { loadPart } from '../parts/load-part.ts'
 import { to } from '../state/route.ts'
 import type { Conversation } from './conversation.ts'
 import { Payload } from './payload.tsx'
@@ -22,7 +23,7 @@ export function ChatDock({ bot, onClose }: { bot: Bot; onClose: () => void }): J
     setConversation(undefined)
     void (async () => {
       try {
-        const { openConversation } = await import('./conversation.ts')
+        const { openConversation } = await loadPart(() => import('./conversation.ts'))
         opened = await openConversation(webhookId, round > 0)
         if (isGone) opened.end()
         else setConversation(opened)

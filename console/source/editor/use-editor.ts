@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { loadPart } from '../parts/load-part.ts'
 import type { CodeEditor, EditorOptions } from './open-editor.ts'
 
 interface Options extends Omit<EditorOptions, 'onChange' | 'onDeploy'> {
@@ -15,6 +16,10 @@ export interface EditorOfPage {
   /** Undefined until the editor is loaded. */
   editor: { current: CodeEditor | undefined }
   isReady: boolean
+  /** Why the editor cannot be loaded. */
+  error: unknown
+  /** Loads it again. */
+  reload(): void
 }
 
 const nothing = async () => {}
@@ -24,25 +29,28 @@ export function useEditor({ onChange = () => {}, onDeploy = nothing, onOpen, ...
   const container = useRef<HTMLDivElement>(null)
   const editor = useRef<CodeEditor>(undefined)
   const [isReady, setIsReady] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const [round, setRound] = useState(0)
   const latestDeploy = useRef(onDeploy)
   latestDeploy.current = onDeploy
   useEffect(() => {
     let isGone = false
+    setError(undefined)
     const open = async () => {
-      const { openEditor } = await import('./open-editor.ts')
+      const { openEditor } = await loadPart(() => import('./open-editor.ts'))
       if (isGone) return
       editor.current = openEditor(container.current!, { ...options, onChange, onDeploy: latestDeploy })
       onOpen?.(editor.current)
       setIsReady(true)
     }
-    void open()
+    open().catch((reason: unknown) => !isGone && setError(reason))
     return () => {
       isGone = true
       editor.current?.dispose()
       editor.current = undefined
     }
-  }, [options.isReadOnly])
-  return { container, editor, isReady }
+  }, [options.isReadOnly, round])
+  return { container, editor, isReady, error, reload: () => setRound((round) => round + 1) }
 }
 
 /** Has the browser ask before it leaves the page, while something is unsaved. */

@@ -4,9 +4,9 @@ import type { Flow } from '../../../shared/flows/flow.ts'
 import { ask, explain, Failure } from '../api/ask.ts'
 import type { Bot } from '../api/types.ts'
 import { EditorBar } from '../editor/editor-bar.tsx'
+import { Opening } from '../editor/opening.tsx'
 import { useEditor, useUnsaved } from '../editor/use-editor.ts'
 import { Confirm } from '../parts/dialog.tsx'
-import { Skeleton } from '../parts/loaded.tsx'
 import { plural } from '../format.ts'
 import { notify } from '../state/notices.ts'
 import { navigate, query, to } from '../state/route.ts'
@@ -99,7 +99,7 @@ export function FlowEditor(props: FlowEditorProps): JSX.Element {
     }
   }
 
-  const { container, editor, isReady } = useEditor({
+  const opened = useEditor({
     code: begun,
     file: 'flow.json',
     label: isNew ? 'New flow, as JSON' : `Flow ${flow.id}, as JSON`,
@@ -115,6 +115,7 @@ export function FlowEditor(props: FlowEditorProps): JSX.Element {
     },
     onDeploy: () => deploy(),
   })
+  const { container, editor, isReady } = opened
 
   // After another person's deployment, an unchanged editor shows the new flow.
   useEffect(() => {
@@ -169,7 +170,7 @@ export function FlowEditor(props: FlowEditorProps): JSX.Element {
       </EditorBar>
       <div class="flow-editor">
         <div class="editor" ref={container}>
-          {!isReady && <Skeleton lines={12} />}
+          <Opening of={opened} />
         </div>
         <Picture
           botId={bot.id}

@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { TabProps } from '../bot/tab.ts'
 import { Empty, Refusal, Skeleton } from '../parts/loaded.tsx'
+import { loadPart } from '../parts/load-part.ts'
 import { mayChange } from '../state/session.ts'
 
 type FlowsPage = typeof import('./flows-page.tsx').FlowsPage
@@ -10,7 +11,8 @@ type FlowsPage = typeof import('./flows-page.tsx').FlowsPage
 export function FlowsTab(props: TabProps): JSX.Element {
   const [page, setPage] = useState<{ Page?: FlowsPage; error?: unknown }>({})
   const load = () => {
-    import('./flows-page.tsx').then(
+    setPage({})
+    loadPart(() => import('./flows-page.tsx')).then(
       ({ FlowsPage }) => setPage({ Page: FlowsPage }),
       (error: unknown) => setPage({ error }),
     )

@@ -2,6 +2,8 @@ import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type UPlot from 'uplot'
 import { formatAbsolute, formatMoment } from '../format.ts'
+import { loadPart } from './load-part.ts'
+import { Refusal } from './loaded.tsx'
 import { isDark } from '../state/theme.ts'
 
 interface Series {
@@ -27,6 +29,8 @@ export function Chart({ title, times, kind, series, format }: ChartProps): JSX.E
   const element = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot>(undefined)
   const [pointed, setPointed] = useState<number>()
+  const [error, setError] = useState<unknown>()
+  const [round, setRound] = useState(0)
   const values = kind === 'bars' ? stacked(series) : series.map(({ values }) => values)
   const data = [times, ...values] as UPlot.AlignedData
   const latest = useRef(data)
@@ -35,22 +39,23 @@ export function Chart({ title, times, kind, series, format }: ChartProps): JSX.E
   useEffect(() => {
     const container = element.current!
     let isGone = false
+    setError(undefined)
     const resize = new ResizeObserver(() => plot.current?.setSize({ width: container.clientWidth, height }))
     const open = async () => {
-      const { createPlot } = await import('./plot.ts')
+      const { createPlot } = await loadPart(() => import('./plot.ts'))
       if (isGone) return
       const looks = { width: container.clientWidth, height, kind, tones: series.map(({ tone }) => tone) }
       plot.current = createPlot(container, { ...looks, format, onPoint: setPointed }, latest.current)
       resize.observe(container)
     }
-    void open()
+    open().catch((reason: unknown) => !isGone && setError(reason))
     return () => {
       isGone = true
       resize.disconnect()
       plot.current?.destroy()
       plot.current = undefined
     }
-  }, [kind, isDark.value])
+  }, [kind, isDark.value, round])
   useEffect(() => plot.current?.setData(data))
 
   const shown = Math.min(pointed ?? Infinity, times.length - 1)
@@ -71,6 +76,7 @@ export function Chart({ title, times, kind, series, format }: ChartProps): JSX.E
           ))}
         </ul>
       </figcaption>
+      {error !== undefined && <Refusal error={error} reload={() => setRound(round + 1)} />}
       <div ref={element} style={{ height: `${height}px` }} />
     </figure>
   )
