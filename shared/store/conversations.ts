@@ -4,7 +4,8 @@ import type { UserKey } from '../models/user-key.ts'
 import { newId } from '../ids.ts'
 import { changeAndRecord, type LogEntry } from './conversation-log.ts'
 import { startedInsert } from './conversation-started.ts'
-import { query, type Database } from './database.ts'
+import { query, transact, type Database } from './database.ts'
+import { deleteWhere } from './delete-rows.ts'
 import { keyBindings, keyHolder, externalConversation, externalUser } from './external-ids.ts'
 import type { ConversationRow, InstallationRow, UserRow } from '../models/tables.ts'
 
@@ -107,19 +108,34 @@ export async function findConversation(
   return row
 }
 
-/** Deletes a conversation with its messages, states and waiting events, and its copies in the inbox. */
+/** Rows of one statement, which takes about a second. */
+const deletedRows = 20_000
+
+/**
+ * Deletes a conversation with its messages, states and waiting events, and its copies in the inbox. All rows of a large one
+ * take longer than a statement may.
+ */
 export async function deleteConversation(db: Database, botId: string, id: string): Promise<void> {
-  await query(
-    db,
-    `with deleted as (
-       delete from conversations where bot_id = :botId and id in (
+  await transact(db, async (transaction) => {
+    const rows = await query<{ id: string }>(
+      transaction,
+      `select id from conversations where bot_id = :botId and id in (
          select :id::text union all
          select conversation_id from handovers where source_conversation_id = :id and bot_id = :botId)
-       returning id
-     )
-     delete from states using deleted where bot_id = :botId and type = 'conversation' and owner_id = deleted.id`,
-    { botId, id },
-  )
+       order by id for update`,
+      { botId, id },
+    )
+    const ids = rows.map((row) => row.id)
+    for (const table of ['messages', 'events']) {
+      await deleteWhere(transaction, table, 'conversation_id = any(:ids::text[])', { ids }, deletedRows)
+    }
+    await query(
+      transaction,
+      `with deleted as (delete from conversations where id = any(:ids::text[]) returning id)
+       delete from states using deleted where bot_id = :botId and type = 'conversation' and owner_id = deleted.id`,
+      { botId, ids },
+    )
+  })
 }
 
 /** One page of the conversations that a user owns, newest first. */

@@ -44,12 +44,14 @@ export async function deleteRowsOfInstallation(db: Database, installationId: str
   }
 }
 
-async function deleteWhere(
+/** Deletes the rows of a table for which a condition holds, some in each statement. */
+export async function deleteWhere(
   db: Database,
   table: string,
   condition: string,
   bindings: Record<string, Binding>,
+  limit: number = batchSize,
 ): Promise<void> {
-  const statement = `delete from ${table} where id in (select id from ${table} where ${condition} limit ${batchSize}) returning id`
-  for (let count = batchSize; count === batchSize;) count = (await query(db, statement, bindings)).length
+  const statement = `delete from ${table} where id in (select id from ${table} where ${condition} limit ${limit}) returning 1`
+  for (let count = limit; count === limit;) count = (await query(db, statement, bindings)).length
 }

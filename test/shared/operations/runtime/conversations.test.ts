@@ -248,3 +248,27 @@ test('a bot can delete the conversation whose event it handles', async () => {
   const left = () => platform.context.db('conversations').where({ id: conversationId })
   await expect.poll(left, { timeout: 10_000 }).toEqual([])
 })
+
+test('a conversation with more rows than one statement deletes in its time is deleted', async () => {
+  const { id, chatUrl } = await platform.createBot('export const hooks = {}')
+  const user = await createChatUser(chatUrl)
+  const conversationId = await user.createConversation()
+  const { db } = platform.context
+  const rows = `from conversations, generate_series(1, 40000) number where conversations.id = :conversationId`
+  for (const part of ['1-', '2-', '3-', '4-', '5-', '6-']) {
+    await db.raw(
+      `insert into messages (id, bot_id, conversation_id, user_id, type, payload, direction, created_at, updated_at)
+       select conversations.id || :part || number, bot_id, conversations.id, owner_id, 'text', '{}', 'incoming', now(), now() ${rows}`,
+      { conversationId, part },
+    )
+    await db.raw(
+      `insert into events (id, bot_id, mailbox, conversation_id, type, payload, status)
+       select conversations.id || :part || number, bot_id, conversations.id, conversations.id, 'x', '{}', 'processed' ${rows}`,
+      { conversationId, part },
+    )
+  }
+  expect((await user.ask('DELETE', `/conversations/${conversationId}`)).status).toBe(200)
+  for (const table of ['conversations', 'messages', 'events']) {
+    expect(await db(table).where({ bot_id: id }).whereLike('id', `${conversationId}%`)).toEqual([])
+  }
+}, 120_000)
