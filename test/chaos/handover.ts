@@ -296,14 +296,23 @@ async function findHandover(
   requests: Requests,
 ): Promise<Pick<Place, 'id' | 'conversationId'>> {
   const title = scene.sessions ? `${scene.conversationId} ${round}` : String(round)
-  const path = `${requests.botPath}/handovers?pageSize=100`
-  const { body } = await requests.admin('GET', path, { by: requests.administrator, expected: [200] })
-  const { handovers } = JSON.parse(body) as { handovers: { id: string; conversationId: string; title: string }[] }
-  const found = handovers.find(
-    (one) => one.title === title && (scene.sessions || one.conversationId === scene.conversationId),
-  )
-  if (!found) throw new Error(`The handover ${title} of ${scene.conversationId} is not listed`)
-  return found
+  let nextToken: string | undefined
+  do {
+    const path = `${requests.botPath}/handovers?pageSize=100${nextToken ? `&nextToken=${nextToken}` : ''}`
+    const { body } = await requests.admin('GET', path, { by: requests.administrator, expected: [200] })
+    const { handovers, meta } = JSON.parse(body) as HandoverPage
+    const found = handovers.find(
+      (one) => one.title === title && (scene.sessions || one.conversationId === scene.conversationId),
+    )
+    if (found) return found
+    nextToken = meta.nextToken
+  } while (nextToken)
+  throw new Error(`The handover ${title} of ${scene.conversationId} is not listed`)
+}
+
+interface HandoverPage {
+  handovers: { id: string; conversationId: string; title: string }[]
+  meta: { nextToken?: string }
 }
 
 /** Both agents take the conversation at once. @returns the one who got it */
