@@ -34,6 +34,12 @@ interface Asking {
   invitation?: string
 }
 
+/** A server that answers takes less. Reads show an error then; the outcome of a write is not known. */
+const readSeconds = 30
+export const writeSeconds = 120
+/** The slowest network on which the body of a write has the time that it needs. */
+const slowBytesPerSecond = 10_000
+
 export type Query = Record<string, string | number | boolean | undefined>
 
 export interface Request {
@@ -44,6 +50,10 @@ export interface Request {
   abort?: AbortSignal
   /** Lets the request outlive the page. */
   keepalive?: boolean
+  /** Whether it changes nothing, although its method is not GET. */
+  isReading?: boolean
+  /** Whether it is sent although an equal write is in flight. */
+  isDistinct?: boolean
   /** Credentials for this request in place of the session's. */
   as?: Asking
   /** The bot in whose name an operation of the Files or Tables API is called; the path is then after `/v1`. */
@@ -61,10 +71,25 @@ export async function ask<Name extends OperationName>(
   path: string,
   request: Request = {},
 ): Promise<AnswerOf<Name>> {
-  const response = await reach(method, path, request)
-  if (response.ok) return (await response.json()) as AnswerOf<Name>
-  throw await refused(response, request)
+  const { isReading = method === 'GET', isDistinct = isReading, abort, body } = request
+  const text = body && JSON.stringify(body)
+  const seconds = isReading ? readSeconds : writeSeconds + Math.floor((text?.length ?? 0) / slowBytesPerSecond)
+  const carryOut = () =>
+    within(seconds, { abort, next: nextAfter(method, request) }, async (signal) => {
+      const response = await reach(method, path, { ...request, abort: signal })
+      if (response.ok) return (await response.json()) as AnswerOf<Name>
+      throw await refused(response, request)
+    })
+  if (isDistinct) return carryOut()
+  const key = [session.value?.workspaceId, request.botId, request.idempotencyKey, method, path, text].join(' ')
+  const answer =
+    (writes.get(key) as Promise<AnswerOf<Name>> | undefined) ?? carryOut().finally(() => writes.delete(key))
+  writes.set(key, answer)
+  return answer
 }
+
+/** The writes in flight: an impatient second click gets the answer of the first. */
+const writes = new Map<string, Promise<unknown>>()
 
 /** Signs the user out when the server refuses the session's token. @returns the failure that the answer is */
 export async function refused(response: Response, { as }: Request = {}): Promise<Failure> {
@@ -82,7 +107,7 @@ export async function reach(method: string, path: string, request: Request): Pro
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
   const token = request.as ? request.as.token : await ownToken()
-  return send(`${botId ? '/v1' : '/v1/admin'}${path}${search && `?${search}`}`, {
+  const init = {
     method,
     headers: {
       ...(token && { authorization: `Bearer ${token}` }),
@@ -95,7 +120,8 @@ export async function reach(method: string, path: string, request: Request): Pro
     ...(body && { body: JSON.stringify(body) }),
     ...(abort && { signal: abort }),
     keepalive,
-  })
+  }
+  return send(`${botId ? '/v1' : '/v1/admin'}${path}${search && `?${search}`}`, init, nextAfter(method, request))
 }
 
 const sessionEnded = 'Your session has ended: sign in again.'
@@ -143,22 +169,51 @@ export async function endSession(): Promise<void> {
 /** Calls the platform's sign-in, which reads the browser's cookie, unlike all other addresses. @throws Failure */
 export async function askSession<Answer>(method: 'GET' | 'POST', path: string, invitation?: string): Promise<Answer> {
   const headers = invitation === undefined ? {} : { 'x-invitation': invitation }
-  const response = await send(`/v1/admin/session${path}`, { method, headers })
-  if (response.ok) return (await response.json()) as Answer
-  throw new Failure(response.status, await errorOf(response))
+  const next = 'Check that the api runs, and try again.'
+  return within(readSeconds, { next }, async (signal) => {
+    const response = await send(`/v1/admin/session${path}`, { method, headers, signal }, next)
+    if (response.ok) return (await response.json()) as Answer
+    throw new Failure(response.status, await errorOf(response))
+  })
 }
 
-async function send(url: string, init: RequestInit): Promise<Response> {
+async function send(url: string, init: RequestInit, next: string): Promise<Response> {
   try {
     return await fetch(url, init)
   } catch (error) {
-    if (init.signal?.aborted) throw error
-    const isReading = (init.method ?? 'GET') === 'GET'
-    const next = isReading
-      ? 'This page keeps retrying; check that the api runs.'
-      : 'Check that the api runs, and try again.'
-    throw new Failure(0, { type: 'Unreachable', message: `The server cannot be reached. ${next}` })
+    throw init.signal?.aborted ? error : unreachable(next)
   }
+}
+
+/** Runs requests for at most some time. @throws Failure with words for people when they take longer, or their connection breaks */
+async function within<Answer>(
+  seconds: number,
+  { abort, next }: { abort?: AbortSignal | undefined; next: string },
+  act: (abort: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
+  const limit = new AbortController()
+  const timer = setTimeout(() => limit.abort(), seconds * 1000)
+  try {
+    return await act(abort ? AbortSignal.any([abort, limit.signal]) : limit.signal)
+  } catch (error) {
+    if (error instanceof Failure || abort?.aborted) throw error
+    if (!limit.signal.aborted) throw unreachable(next)
+    const message = `The server has not answered within ${seconds} seconds. ${next}`
+    throw new Failure(0, { type: 'TimedOut', message })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function unreachable(next: string): Failure {
+  return new Failure(0, { type: 'Unreachable', message: `The server cannot be reached. ${next}` })
+}
+
+/** What a person does after a request without an answer. A write may have been carried out. */
+function nextAfter(method: string, { isReading = method === 'GET', idempotencyKey }: Request): string {
+  if (isReading) return 'This page keeps retrying; check that the api runs.'
+  if (idempotencyKey !== undefined) return 'Check that the api runs, and try again: it is carried out once.'
+  return 'The change may have been carried out: check that the api runs, and look before you try again.'
 }
 
 async function errorOf(response: Response): Promise<Partial<ErrorBody>> {

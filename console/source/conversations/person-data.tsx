@@ -29,7 +29,7 @@ export function PersonData({ botId, userId }: { botId: string; userId: string })
 
 /** Saves what is stored about a user as a file. @returns the number of rows. @throws Error when the export is incomplete */
 async function download(botId: string, userId: string): Promise<number> {
-  const response = await reach('POST', '/users/export', { body: { botId, userId } })
+  const response = await reach('POST', '/users/export', { body: { botId, userId }, isReading: true })
   if (!response.ok) throw await refused(response)
   const content = await response.blob()
   const end = await content.slice(-200).text()

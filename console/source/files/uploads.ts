@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { ask } from '../api/ask.ts'
+import { ask, writeSeconds } from '../api/ask.ts'
 import { notify } from '../state/notices.ts'
 
 /** An upload that this page has begun and that has not ended. */
@@ -45,6 +45,8 @@ export async function upload(botId: string, newFile: NewFile): Promise<string | 
     // Cancelling does not interrupt this request: the id of what it creates has to be known.
     const { file } = await ask<'upsertFile'>('PUT', '/files', {
       botId,
+      // A file that was replaced meanwhile is not the one that is created here.
+      isDistinct: true,
       body: {
         key,
         size: content.size,
@@ -76,7 +78,7 @@ export async function upload(botId: string, newFile: NewFile): Promise<string | 
  * Sends a content to an upload address: by XMLHttpRequest, because `fetch` reports no progress of uploads.
  *
  * @param report called with the part that is sent, from 0 to 1
- * @throws Error with the server's reason, or when the connection breaks
+ * @throws Error with the server's reason, or when the connection breaks or stands still
  */
 export function sendContent(
   address: string,
@@ -89,10 +91,23 @@ export function sendContent(
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const request = new XMLHttpRequest()
   request.open('PUT', pathname + search)
-  request.upload.addEventListener('progress', ({ loaded, total }) => report(total > 0 ? loaded / total : 1))
+  let hasStopped = false
+  const giveUp = () => {
+    hasStopped = true
+    request.abort()
+  }
+  let timer = setTimeout(giveUp, writeSeconds * 1000)
+  request.upload.addEventListener('progress', ({ loaded, total }) => {
+    clearTimeout(timer)
+    timer = setTimeout(giveUp, writeSeconds * 1000)
+    report(total > 0 ? loaded / total : 1)
+  })
+  request.addEventListener('loadend', () => clearTimeout(timer))
   request.addEventListener('load', () => (request.status < 300 ? resolve() : reject(new Error(messageOf(request)))))
   request.addEventListener('error', () => reject(new Error('The connection was lost')))
-  request.addEventListener('abort', () => reject(new Error('Cancelled')))
+  request.addEventListener('abort', () =>
+    reject(new Error(hasStopped ? `Nothing was sent or answered for ${writeSeconds} seconds` : 'Cancelled')),
+  )
   abort.addEventListener('abort', () => request.abort())
   request.send(content)
   return promise

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { explain } from '../api/ask.ts'
 import { Copy } from './copy.tsx'
 import { Icon } from './icons.tsx'
+import { Waiting } from './waiting.tsx'
 
 interface DialogProps {
   title: string
@@ -78,6 +79,7 @@ export function FormDialog({
           )}
         </div>
         <footer>
+          <Waiting isBusy={isBusy} />
           <button type="button" class="button" onClick={dialog.onClose}>
             Cancel
           </button>

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, explain } from '../api/ask.ts'
 import type { TableRow } from '../api/types.ts'
 import { Select } from '../parts/choice.tsx'
+import { Waiting } from '../parts/waiting.tsx'
 import { notify } from '../state/notices.ts'
 import { query } from '../state/route.ts'
 import { fromText, toText } from './cell.ts'
@@ -66,6 +67,7 @@ export function RowForm({ botId, tableId, columns, row, onSaved }: RowFormProps)
             Undo changes
           </button>
         )}
+        <Waiting isBusy={isBusy} />
       </p>
     </form>
   )

@@ -103,7 +103,7 @@ function QueriedRows(props: RowsProps & RowQuery): JSX.Element {
   }
   const key = `${botId} ${path} ${JSON.stringify(body)}`
   const load = async (abort: AbortSignal) => {
-    const { rows, hasMore } = await ask<'findTableRows'>('POST', path, { botId, body, abort })
+    const { rows, hasMore } = await ask<'findTableRows'>('POST', path, { botId, body, abort, isReading: true })
     // Without groups, these are rows of the table.
     return { rows: rows as TableRow[], hasMore }
   }
