@@ -2,6 +2,7 @@ import { ApiError, postgresCode } from '../errors.ts'
 import type { TableRowRow } from '../models/tables.ts'
 import type { Database } from './database.ts'
 import { run, sql, type Sql } from './sql.ts'
+import type { RowRange } from './table-rows.ts'
 
 /** A row of a table, or the selected part of it. */
 export type FoundRow = Omit<TableRowRow, 'table_id' | 'key' | 'bytes'>
@@ -139,24 +140,33 @@ export async function groupRows(
   return { groups: found.map(({ answer }) => answer), rows: Number(found[0]?.rows ?? 0) }
 }
 
-/**
- * Deletes at most so many of the rows that pass a filter.
- *
- * @returns what was deleted: rows, and the bytes of their JSON
- */
-export async function deleteSomeRows(
+/** Deletes at most so many of the rows that pass a filter. @returns how many */
+export function deleteSomeRows(db: Database, { tableId, where }: RowQuery, limit: number): Promise<number> {
+  return countDeleted(
+    db,
+    sql`delete from table_rows where table_id = ${tableId} and id in (
+          select r.id from table_rows r where r.table_id = ${tableId} and ${where} limit ${limit}
+        ) returning id`,
+  )
+}
+
+/** Deletes the rows that pass a filter, of those with ids from a first to a last one. @returns how many */
+export function deleteRowsBetween(
   db: Database,
   { tableId, where }: RowQuery,
-  limit: number,
-): Promise<{ rows: number; bytes: number }> {
-  const [deleted] = await run<{ rows: string; bytes: string | null }>(
+  { first, last }: RowRange,
+): Promise<number> {
+  return countDeleted(
     db,
-    sql`with gone as (
-        delete from table_rows where table_id = ${tableId} and id in (
-          select r.id from table_rows r where r.table_id = ${tableId} and ${where} order by r.id limit ${limit}
-          for update
-        ) returning bytes
-      ) select count(*) as rows, sum(bytes) as bytes from gone`,
+    sql`delete from table_rows r where r.table_id = ${tableId} and r.id between ${first} and ${last} and ${where}
+        returning r.id`,
   )
-  return { rows: Number(deleted!.rows), bytes: Number(deleted!.bytes ?? 0) }
+}
+
+async function countDeleted(db: Database, statement: Sql): Promise<number> {
+  const [deleted] = await run<{ rows: number }>(
+    db,
+    sql`with gone as (${statement}) select count(*)::integer as rows from gone`,
+  )
+  return deleted!.rows
 }

@@ -225,6 +225,21 @@ async function inBatches(
   bindings: Record<string, string | string[]> = {},
 ): Promise<number> {
   let count = 0
+  for await (const { first, last, rows } of rangesOf(db, tableId)) {
+    await query(db, sql, { ...bindings, tableId, first, last })
+    count += rows
+  }
+  return count
+}
+
+/** Ids of consecutive rows, from a first to a last one. */
+export interface RowRange {
+  first: number
+  last: number
+}
+
+/** The rows of a table in ranges for one statement each. Each row is looked at once, whatever happens to those before. */
+export async function* rangesOf(db: Database, tableId: string): AsyncGenerator<RowRange & { rows: number }> {
   for (let first = 1; ;) {
     const [batch] = await query<{ last: number | null; rows: number }>(
       db,
@@ -234,9 +249,8 @@ async function inBatches(
       { tableId, first },
     )
     const { last, rows } = batch!
-    if (last === null) return count
-    await query(db, sql, { ...bindings, tableId, first, last })
-    count += rows
+    if (last === null) return
+    yield { first, last, rows }
     first = last + 1
   }
 }

@@ -1,9 +1,10 @@
 import type { Database } from '../store/database.ts'
-import { deleteSomeRows, withinTime } from '../store/table-queries.ts'
+import { deleteRowsBetween, deleteSomeRows, withinTime } from '../store/table-queries.ts'
+import { rangesOf } from '../store/table-rows.ts'
 import { compileFilter } from './filter.ts'
 import type { ReadTable } from './find-rows.ts'
 
-/** Rows of one statement, which holds their locks for some 50 ms. */
+/** Rows that are looked for in the whole table. */
 const batchSize = 1000
 
 /**
@@ -11,7 +12,6 @@ const batchSize = 1000
  * is a transaction, and a process that ends leaves the rest.
  *
  * @param filter as the caller sent it
- * @param onBatch is called with each batch's figures, in its transaction
  * @returns the number of deleted rows
  * @throws ApiError `InvalidQuery` when the filter does not fit the table, `LimitExceeded` when a batch takes too long
  */
@@ -19,17 +19,14 @@ export async function deleteByFilter(
   db: Database,
   { id: tableId, columns }: ReadTable,
   filter: unknown,
-  onBatch: (db: Database, deleted: { rows: number; bytes: number }) => Promise<void> = async () => {},
 ): Promise<number> {
   const where = compileFilter(columns, filter)
-  let deletedRows = 0
-  for (;;) {
-    const deleted = await withinTime(db, async (transaction) => {
-      const batch = await deleteSomeRows(transaction, { tableId, where }, batchSize)
-      await onBatch(transaction, batch)
-      return batch
-    })
-    deletedRows += deleted.rows
-    if (deleted.rows < batchSize) return deletedRows
+  // A few rows are found by an index. To find the next ones among many, PostgreSQL would look at all those again that are
+  // deleted or do not pass, so the rest goes by ids.
+  let deletedRows = await withinTime(db, (transaction) => deleteSomeRows(transaction, { tableId, where }, batchSize))
+  if (deletedRows < batchSize) return deletedRows
+  for await (const range of rangesOf(db, tableId)) {
+    deletedRows += await withinTime(db, (transaction) => deleteRowsBetween(transaction, { tableId, where }, range))
   }
+  return deletedRows
 }
