@@ -10,6 +10,7 @@ import { InvitationPage } from './pages/invitation-page.tsx'
 import { MembersPage } from './pages/members-page.tsx'
 import { ModelsPage } from './pages/models-page.tsx'
 import { QueuePage } from './pages/queue-page.tsx'
+import { SignInAgain } from './pages/sign-in-again.tsx'
 import { SignInPage } from './pages/sign-in-page.tsx'
 import { TokensPage } from './pages/tokens-page.tsx'
 import { Empty, Skeleton } from './parts/loaded.tsx'
@@ -17,7 +18,7 @@ import { Mended } from './parts/mended.tsx'
 import { Notices } from './parts/notices.tsx'
 import { Shell } from './shell.tsx'
 import { segments, to } from './state/route.ts'
-import { firstSection, isMembershipSettled, session } from './state/session.ts'
+import { firstSection, interruptedBecause, isMembershipSettled, session } from './state/session.ts'
 
 export function App(): JSX.Element {
   return (
@@ -30,6 +31,7 @@ export function App(): JSX.Element {
             <CurrentPage />
           </Mended>
           <ErasingUser />
+          {interruptedBecause.value && <SignInAgain />}
         </Shell>
       ) : (
         <SignInPage />

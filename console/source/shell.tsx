@@ -32,7 +32,7 @@ const sections: { name: string; label: string; icon: IconName; role?: string }[]
 export function Shell({ children }: { children: ComponentChildren }): JSX.Element {
   const [isOpen, setIsOpen] = useState(false)
   const [section = firstSection(), id, tab] = segments.value
-  useEffect(loadAccount, [])
+  useEffect(loadAccount, [session.value])
   useEffect(() => setIsOpen(false), [section, id, tab])
   return (
     <div class={`shell ${isOpen ? 'open' : ''}`}>
@@ -145,7 +145,8 @@ function ThemeChoice(): JSX.Element {
   )
 }
 
-function leave(): void {
+/** Signs out of this page, and of the browser's session. */
+export function leave(): void {
   const hasCookie = session.value?.token === undefined
   forget()
   signOut()

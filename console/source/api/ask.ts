@@ -1,5 +1,5 @@
 import type { AnswerOf, OperationName } from '../../../shared/openapi/answer-of.ts'
-import { session, signOut } from '../state/session.ts'
+import { interrupt, interruptedBecause, session } from '../state/session.ts'
 
 /** The error of a failed request, from the server or from the network. */
 export class Failure extends Error {
@@ -64,7 +64,7 @@ export interface Request {
  * Calls an operation of the Admin API; its name determines the type of the answer: `ask<'getQueue'>('GET', '/queue')`.
  *
  * @param path after `/v1/admin`, or after `/v1` for a bot
- * @throws Failure; when the server refuses the token, the user is signed out first
+ * @throws Failure; when the server refuses the token, the session is interrupted first
  */
 export async function ask<Name extends OperationName>(
   method: string,
@@ -78,7 +78,7 @@ export async function ask<Name extends OperationName>(
     within(seconds, { abort, next: nextAfter(method, request) }, async (signal) => {
       const response = await reach(method, path, { ...request, abort: signal })
       if (response.ok) return (await response.json()) as AnswerOf<Name>
-      throw await refused(response, request)
+      throw await refused(response)
     })
   if (isDistinct) return carryOut()
   const key = [session.value?.workspaceId, request.botId, request.idempotencyKey, method, path, text].join(' ')
@@ -91,19 +91,20 @@ export async function ask<Name extends OperationName>(
 /** The writes in flight: an impatient second click gets the answer of the first. */
 const writes = new Map<string, Promise<unknown>>()
 
-/** Signs the user out when the server refuses the session's token. @returns the failure that the answer is */
-export async function refused(response: Response, { as }: Request = {}): Promise<Failure> {
-  const failure = new Failure(response.status, await errorOf(response))
-  if (failure.status === 401 && !as) {
-    signOut(session.value?.token ? 'The token is no longer valid: sign in with another token.' : sessionEnded)
-  }
-  return failure
+/** The failure that an answer is. */
+export async function refused(response: Response): Promise<Failure> {
+  return new Failure(response.status, await errorOf(response))
 }
 
-/** Sends a request with the credentials. @throws Failure when the server is not reached */
+/**
+ * Sends a request with the credentials. When the server refuses the token, the session is interrupted.
+ *
+ * @throws Failure when the server is not reached, or the session is interrupted
+ */
 export async function reach(method: string, path: string, request: Request): Promise<Response> {
   const { query = {}, body, abort, keepalive = false, botId, idempotencyKey } = request
-  const as: Asking | undefined = request.as ?? session.value
+  const own = session.value
+  const as: Asking | undefined = request.as ?? own
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
   const token = request.as ? request.as.token : await ownToken()
@@ -121,10 +122,18 @@ export async function reach(method: string, path: string, request: Request): Pro
     ...(abort && { signal: abort }),
     keepalive,
   }
-  return send(`${botId ? '/v1' : '/v1/admin'}${path}${search && `?${search}`}`, init, nextAfter(method, request))
+  const address = `${botId ? '/v1' : '/v1/admin'}${path}${search && `?${search}`}`
+  const response = await send(address, init, nextAfter(method, request))
+  // Another session may have begun meanwhile.
+  if (response.status === 401 && !request.as && own && own === session.value) {
+    ofCookie = undefined
+    interrupt(own.token === undefined ? sessionEnded : tokenEnded)
+  }
+  return response
 }
 
 const sessionEnded = 'Your session has ended: sign in again.'
+const tokenEnded = 'The token is no longer valid: sign in with another token.'
 
 /** The token for the browser's cookie, and when to get the next one. */
 let ofCookie: { token: Promise<string>; until: number } | undefined
@@ -132,14 +141,16 @@ let ofCookie: { token: Promise<string>; until: number } | undefined
 /**
  * The token of the signed-in account: its personal token, or one that is valid for some minutes.
  * @returns undefined when nobody is signed in
- * @throws Failure; when the session of the cookie has ended, the user is signed out first
+ * @throws Failure; when the session of the cookie has ended, it is interrupted first
  */
 export async function ownToken(): Promise<string | undefined> {
-  if (!session.value || session.value.token !== undefined) return session.value?.token
+  if (interruptedBecause.value) throw new Failure(401, { type: 'Unauthorized', message: interruptedBecause.value })
+  const own = session.value
+  if (!own || own.token !== undefined) return own?.token
   try {
     return await tokenOfCookie()
   } catch (error) {
-    if (error instanceof Failure && error.status === 401) signOut(sessionEnded)
+    if (error instanceof Failure && error.status === 401 && own === session.value) interrupt(sessionEnded)
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { Bot } from '../api/types.ts'
 import { Field } from '../parts/field.tsx'
 import type { FormProps } from './tab.ts'
@@ -19,7 +19,8 @@ export function RetentionForm({ bot, change }: FormProps): JSX.Element {
     Days,
     string
   >
-  const [days, setDays] = useState(stored)
+  const [typed, setTyped] = useState<Partial<Record<Days, string>>>({})
+  const days = { ...stored, ...typed }
   const given = names.filter((name) => days[name].trim() !== '')
   const isWrong = given.some((name) => !/^\d{1,4}$/.test(days[name].trim()) || Number(days[name]) > 3650)
   const isSame = names.every((name) => days[name].trim() === stored[name])
@@ -28,6 +29,12 @@ export function RetentionForm({ bot, change }: FormProps): JSX.Element {
     const retention = Object.fromEntries(given.map((name) => [name, Number(days[name])]))
     void change({ retention }, 'Workers delete what is older, a bounded number of rows at a time.')
   }
+  // Fields whose text is stored follow what others store.
+  useEffect(() => {
+    setTyped((typed) =>
+      Object.fromEntries(Object.entries(typed).filter(([name, text]) => text.trim() !== stored[name as Days])),
+    )
+  }, [JSON.stringify(stored)])
   const inEffect = (name: Days) => (bot.retentionInEffect[name] === 0 ? 'kept' : `${bot.retentionInEffect[name]}`)
   return (
     <form class="panel" onSubmit={submit}>
@@ -43,7 +50,7 @@ export function RetentionForm({ bot, change }: FormProps): JSX.Element {
           autocomplete="off"
           placeholder={stored[name] === '' ? inEffect(name) : ''}
           value={days[name]}
-          onChange={(value) => setDays({ ...days, [name]: value })}
+          onChange={(value) => setTyped({ ...typed, [name]: value })}
         />
       ))}
       <p class="quiet">

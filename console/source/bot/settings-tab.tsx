@@ -8,6 +8,7 @@ import { Icon } from '../parts/icons.tsx'
 import { attempt } from '../state/notices.ts'
 import { navigate, to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
+import { useTyped } from '../state/typed.ts'
 import { RetentionForm } from './retention-form.tsx'
 import type { FormProps, TabProps } from './tab.ts'
 
@@ -45,9 +46,10 @@ export function SettingsTab({ bot, reloadBot }: TabProps): JSX.Element {
 }
 
 function NameForm({ bot, change }: FormProps): JSX.Element {
-  const [name, setName] = useState(bot.name)
+  const [name, setName] = useTyped(bot.name)
   const submit = (event: Event) => {
     event.preventDefault()
+    setName(name.trim())
     void change({ name: name.trim() }, 'The bot is renamed.')
   }
   return (
@@ -62,10 +64,11 @@ function NameForm({ bot, change }: FormProps): JSX.Element {
 
 function HostsForm({ bot, change }: FormProps): JSX.Element {
   const granted = (bot.permissions.net ?? []).join('\n')
-  const [hosts, setHosts] = useState(granted)
+  const [hosts, setHosts] = useTyped(granted)
   const submit = (event: Event) => {
     event.preventDefault()
     const net = hosts.split(/[\s,]+/).filter(Boolean)
+    setHosts(net.join('\n'))
     void change({ permissions: { ...bot.permissions, net } }, 'The bot may now request these hosts.')
   }
   return (

@@ -36,7 +36,6 @@ export function useHeartbeat(): Heartbeat {
     const leave = () => {
       if (!isOpen.current) return
       isOpen.current = false
-      // Not by `ask`, which would take a refusal for the end of the session.
       void reach('DELETE', '/presence', { keepalive: true }).catch(() => undefined)
     }
     enter()

@@ -7,6 +7,7 @@ import { Field } from '../parts/field.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { attempt } from '../state/notices.ts'
 import { useAnswer } from '../state/resource.ts'
+import { useTyped } from '../state/typed.ts'
 
 type Webhook = AnswerOf<'setInboxWebhook'>['webhook']
 
@@ -22,28 +23,31 @@ export function WebhookSetting(): JSX.Element {
         A POST request tells it of each handover and of each message of a user, also while no inbox is open.
       </p>
       <Loaded of={found} lines={3}>
-        {({ webhook }) => <Form key={webhook?.url} webhook={webhook} onChange={found.reload} />}
+        {({ webhook }) => <Form webhook={webhook} onChange={found.reload} />}
       </Loaded>
     </section>
   )
 }
 
 function Form({ webhook, onChange }: { webhook: Webhook | undefined; onChange: () => void }): JSX.Element {
-  const [url, setUrl] = useState(webhook?.url ?? '')
+  const [url, setUrl] = useTyped(webhook?.url ?? '')
   const [secret, setSecret] = useState('')
   const [isBusy, setIsBusy] = useState(false)
-  const act = async (action: () => Promise<unknown>, done: string) => {
+  const act = async (action: () => Promise<unknown>, stored: string, done: string) => {
     setIsBusy(true)
-    if (await attempt(action, done)) setSecret('')
+    if (await attempt(action, done)) {
+      setUrl(stored)
+      setSecret('')
+    }
     setIsBusy(false)
     onChange()
   }
   const save = (event: Event) => {
     event.preventDefault()
     const body = { url: url.trim(), ...(secret !== '' && { secret }) }
-    void act(() => ask('PUT', path, { body }), 'The webhook is set.')
+    void act(() => ask('PUT', path, { body }), body.url, 'The webhook is set.')
   }
-  const remove = () => void act(() => ask('DELETE', path), 'The webhook is removed.')
+  const remove = () => void act(() => ask('DELETE', path), '', 'The webhook is removed.')
   return (
     <form onSubmit={save}>
       <Field

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
 import { FormDialog } from '../parts/dialog.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { notify } from '../state/notices.ts'
 import { useResource } from '../state/resource.ts'
+import { useTyped } from '../state/typed.ts'
 import { loadDefinition, type Definition, type VersionKey } from './find-integrations.ts'
 
 interface HostsDialogProps {
@@ -15,18 +15,14 @@ interface HostsDialogProps {
 /** The hosts that an integration's code may request, on all bots that have this version. */
 export function HostsDialog({ integration, onClose }: HostsDialogProps): JSX.Element {
   const definition = useResource(`integration ${integration.id}`, (abort) => loadDefinition(integration, abort))
-  return (
-    <Loaded of={definition}>
-      {(definition) => <HostsForm key={hostsOf(definition)} definition={definition} onClose={onClose} />}
-    </Loaded>
-  )
+  return <Loaded of={definition}>{(definition) => <HostsForm definition={definition} onClose={onClose} />}</Loaded>
 }
 
 const hostsOf = ({ permissions }: Definition) => (permissions.net ?? []).join('\n')
 
 function HostsForm({ definition, onClose }: { definition: Definition; onClose: () => void }): JSX.Element {
   const { id, name, version, permissions, isOwn } = definition
-  const [hosts, setHosts] = useState(hostsOf(definition))
+  const [hosts, setHosts] = useTyped(hostsOf(definition))
   const save = async () => {
     const net = hosts.split(/[\s,]+/).filter(Boolean)
     await ask('PUT', `/integrations/${id}`, { body: { permissions: { ...permissions, net } } })

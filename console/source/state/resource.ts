@@ -22,7 +22,8 @@ export function forget(): void {
 }
 
 /**
- * Loads data and refreshes it while the page is visible. A request that does not reach the server is repeated.
+ * Loads data and refreshes it while the page is visible. A request that does not reach the server is repeated, and so is each after the
+ * member has signed in again.
  *
  * @param key identifies the data; another key loads anew, undefined loads nothing
  * @param every milliseconds between an answer and the next request; without it there is one answer
@@ -65,7 +66,7 @@ export function useResource<Data>(
       abort.abort()
       clearTimeout(timer)
     }
-  }, [fullKey, every, whileHidden, round])
+  }, [fullKey, every, whileHidden, round, session.value])
 
   return {
     data: fullKey === undefined ? undefined : (answers.get(fullKey) as Data | undefined),

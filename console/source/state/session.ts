@@ -13,6 +13,8 @@ const storedAs = 'isobot.session'
 export const session = signal<Session | undefined>(readStored())
 /** The reason of an automatic sign-out, shown on the sign-in page. */
 export const signedOutBecause = signal('')
+/** Why the session has ended while one of its pages is open, which stays until the same person signs in again. */
+export const interruptedBecause = signal('')
 export const workspaces = signal<Workspace[]>([])
 /** The account's own membership of the workspace; undefined until it is loaded. */
 export const membership = signal<Member | undefined>(undefined)
@@ -48,12 +50,27 @@ export function signIn(next: Session, stays: boolean): void {
   session.value = next
 }
 
+/** The end of the session from without. The open page stays with what was typed in it, below a dialog that signs in again. */
+export function interrupt(reason: string): void {
+  // Of a page that does not know its person, nothing has been typed.
+  if (membership.value) interruptedBecause.value = reason
+  else signOut(reason)
+}
+
+/** Goes on with the open page, whose person has signed in again. */
+export function resume(token: string | undefined): void {
+  if (!session.value) return
+  interruptedBecause.value = ''
+  signIn({ ...(token !== undefined && { token }), workspaceId: session.value.workspaceId }, staysSignedIn())
+}
+
 export function signOut(reason = ''): void {
   for (const end of beforeSessionChange) end()
   // The session storage also has the keys of this tab's chats.
   sessionStorage.clear()
   localStorage.removeItem(storedAs)
   signedOutBecause.value = reason
+  interruptedBecause.value = ''
   membership.value = undefined
   isMembershipSettled.value = false
   workspaces.value = []

@@ -32,6 +32,9 @@ export function RowForm({ botId, tableId, columns, row, onSaved }: RowFormProps)
     try {
       const id = await store(botId, tableId, row?.id, valuesOf(draft, columns))
       notify('good', row ? `Row ${id} is saved.` : `Row ${id} is added.`)
+      setProblem('')
+      // What was typed while it was saved stays.
+      setDraft((present) => new Map([...present].filter(([name, text]) => draft.get(name) !== text)))
       onSaved(id)
     } catch (error) {
       setProblem(explain(error))

@@ -55,14 +55,7 @@ export function RowPanel({ botId, table, columns, row, onChange }: RowPanelProps
                   Changed <Time at={row.updatedAt!} />
                 </span>
               </p>
-              <RowForm
-                key={row.updatedAt!}
-                botId={botId}
-                tableId={table.id}
-                columns={columns}
-                row={row}
-                onSaved={save}
-              />
+              <RowForm botId={botId} tableId={table.id} columns={columns} row={row} onSaved={save} />
             </>
           )}
         </Loaded>

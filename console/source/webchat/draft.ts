@@ -1,5 +1,6 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { WebchatConfiguration } from '../../../shared/models/webchat-configuration.ts'
+import { useTyped } from '../state/typed.ts'
 
 export type ContactName = 'website' | 'email' | 'phone' | 'termsOfService' | 'privacyPolicy'
 
@@ -17,21 +18,32 @@ export interface Draft {
 }
 
 /**
- * A draft of a configuration. An empty list of origins closes the web chat, and one of file types its uploads, while an absent one
+ * A draft of a configuration: the changes of this page to what is stored, which others may change meanwhile. An empty list of origins closes the web chat, and one of file types its uploads, while an absent one
  * opens them: an empty field keeps which of the two it was.
  */
 export function useDraft(stored: WebchatConfiguration): Draft {
-  const [values, setValues] = useState(stored)
-  const [origins, setOrigins] = useState((stored.allowedOrigins ?? []).join('\n'))
-  const [fileTypes, setFileTypes] = useState((stored.fileTypes ?? []).join('\n'))
+  const [changes, setChanges] = useState<WebchatConfiguration>({})
+  const [origins, setOrigins] = useTyped((stored.allowedOrigins ?? []).join('\n'))
+  const [fileTypes, setFileTypes] = useTyped((stored.fileTypes ?? []).join('\n'))
+  // What is stored is no change any more, and follows what others store.
+  useEffect(() => {
+    setChanges((changes) =>
+      Object.fromEntries(
+        Object.entries(changes).filter(([name, value]) => !isSame(value, stored[name as keyof WebchatConfiguration])),
+      ),
+    )
+  }, [JSON.stringify(stored)])
+  const values = { ...stored, ...changes }
   return {
     values,
     origins,
     fileTypes,
-    set: (change) => setValues({ ...values, ...change }),
+    set: (change) => setChanges({ ...changes, ...change }),
     setOrigins,
     setFileTypes,
     configuration() {
+      setOrigins(entriesOf(origins).join('\n'))
+      setFileTypes(entriesOf(fileTypes).join('\n'))
       const { allowedOrigins: _origins, fileTypes: _types, ...others } = values
       return {
         ...withoutEmpty(others),
@@ -43,15 +55,31 @@ export function useDraft(stored: WebchatConfiguration): Draft {
 }
 
 function list(name: 'allowedOrigins' | 'fileTypes', text: string, stored: string[] | undefined): WebchatConfiguration {
-  const entries = text.split(/[\s,]+/).filter(Boolean)
+  const entries = entriesOf(text)
   return entries.length > 0 || stored?.length === 0 ? { [name]: entries } : {}
 }
+
+const entriesOf = (text: string) => text.split(/[\s,]+/).filter(Boolean)
 
 /** Leaves out empty texts, links without an address, and groups of nothing. */
 export function withoutEmpty(values: WebchatConfiguration): WebchatConfiguration {
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => (isEmpty(value) ? [] : [[name, filled(value)]])),
   )
+}
+
+/** Whether two values are stored alike, in whatever order their fields are. */
+function isSame(one: unknown, other: unknown): boolean {
+  const [text, otherText] = [one, other].map((value) =>
+    JSON.stringify(isEmpty(value) ? undefined : sorted(filled(value))),
+  )
+  return text === otherText
+}
+
+function sorted(value: unknown): unknown {
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1))
+    : value
 }
 
 function isEmpty(value: unknown): boolean {

@@ -53,12 +53,7 @@ export function WebchatTab({ bot, reloadBot }: TabProps): JSX.Element {
           </a>
         </p>
       </section>
-      <Configuration
-        key={webchat.updatedAt}
-        frame={`${new URL(webhookUrl).pathname}/frame`}
-        configuration={configuration}
-        save={save}
-      />
+      <Configuration frame={`${new URL(webhookUrl).pathname}/frame`} configuration={configuration} save={save} />
     </fieldset>
   )
 }
