@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { ask, explain, Failure, tokenOfCookie } from '../api/ask.ts'
+import { useModal } from '../parts/dialog.tsx'
 import { Field } from '../parts/field.tsx'
 import { to } from '../state/route.ts'
 import { interruptedBecause, membership, resume, session, signOut } from '../state/session.ts'
@@ -8,7 +9,7 @@ import { leave } from '../shell.tsx'
 
 /** Over a page whose session has ended: signs the same person in again. The page stays with what was typed in it, and cannot be read. */
 export function SignInAgain(): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null)
+  const dialog = useModal()
   const [token, setToken] = useState('')
   const [problem, setProblem] = useState('')
   const [isBusy, setIsBusy] = useState(false)
@@ -27,11 +28,6 @@ export function SignInAgain(): JSX.Element {
       setIsBusy(false)
     }
   }
-  useEffect(() => {
-    const { current } = dialog
-    current?.showModal()
-    return () => current?.close()
-  }, [])
   useEffect(() => {
     if (!hasCookie) return
     // The member has signed in in another tab, and comes back.

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact'
+import type { ComponentChildren, JSX, RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { explain } from '../api/ask.ts'
 import { Copy } from './copy.tsx'
@@ -11,10 +11,23 @@ interface DialogProps {
   children: ComponentChildren
 }
 
+/** Opens a dialog as a modal one. @returns what the `dialog` has as `ref` */
+export function useModal(): RefObject<HTMLDialogElement | null> {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const opener = document.activeElement
+    dialog.current?.showModal()
+    return () => {
+      // A dialog that is removed while it is open leaves the focus nowhere.
+      if (document.activeElement === document.body && opener instanceof HTMLElement) opener.focus()
+    }
+  }, [])
+  return dialog
+}
+
 /** A modal dialog. Escape and a click outside close it; the focus returns to its previous element. */
 export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => dialog.current?.showModal(), [])
+  const dialog = useModal()
   return (
     <dialog
       ref={dialog}

@@ -1,0 +1,61 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Platform } from '../support/platform.ts'
+import { installing, openConsole, signIn } from './open-console.ts'
+
+const parts = new AsyncDisposableStack()
+let platform: Platform
+let page: Page
+
+beforeAll(async () => {
+  ;({ platform, page } = await openConsole(parts))
+  await signIn(page, platform)
+}, installing)
+afterAll(() => parts.disposeAsync())
+
+const word = 'aWordThatIsLongerThanAnyLineOfAPhone'.repeat(3)
+
+test('on a phone, long names without spaces leave no page wider than the screen', async () => {
+  const bot = await platform.createBot('export const actions = { first() { return {} } }\n')
+  const headers = { 'x-bot-id': bot.id }
+  const ask = async (method: string, path: string, body: object) => {
+    const answer = await platform.ask(method, path, body, headers)
+    expect(answer.status).toBeLessThan(300)
+  }
+  await ask('POST', '/v1/admin/account/pats', { note: word })
+  await ask('POST', '/v1/admin/workspace-members', { email: `${word.slice(0, 60)}@example.com`, role: 'agent' })
+  await ask('PUT', `/v1/admin/bots/${bot.id}`, { name: word, secrets: { [word.slice(0, 60)]: 'secret' } })
+  await ask('POST', '/v1/tables', { name: `${word.slice(0, 40)}Table`, schema: { type: 'object', properties: {} } })
+  await page.setViewportSize({ width: 360, height: 740 })
+  const wide: string[] = []
+  const paths = ['tokens', 'members', 'audit', `bots/${bot.id}/settings`, `bots/${bot.id}/tables`]
+  for (const path of paths) {
+    await page.goto(`${platform.url}/console/${path}`)
+    await page.locator('main').getByText(word.slice(0, 40)).last().waitFor()
+    const width = await page.evaluate<number>('document.documentElement.scrollWidth')
+    if (width > 360) wide.push(path)
+  }
+  expect(wide).toEqual([])
+})
+
+test('the focus returns to the button of a dialog, however it is closed', async () => {
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.goto(`${platform.url}/console/tokens`)
+  const opener = page.getByRole('button', { name: 'New token' })
+  const dialog = page.getByRole('dialog')
+  const hasFocus = () => opener.evaluate((button) => button.matches(':focus'))
+  for (const close of ['Cancel', 'Close']) {
+    await opener.focus()
+    await page.keyboard.press('Enter')
+    await dialog.getByRole('button', { name: close }).focus()
+    await page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'detached' })
+    expect(await hasFocus()).toBe(true)
+  }
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('of a test')
+  await page.keyboard.press('Enter')
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  expect(await hasFocus()).toBe(true)
+})
