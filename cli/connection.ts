@@ -1,4 +1,5 @@
 import type { ErrorBody } from '#shared/errors.ts'
+import { isRecord } from '#shared/models/payload.ts'
 import type { AnswerOf, OperationName } from '#shared/openapi/answer-of.ts'
 import { failed, Failure, misused, unreachable } from './failure.ts'
 import { environmentName, type Profile } from './profiles.ts'
@@ -46,7 +47,7 @@ export async function connect(chosen: Omit<Profile, 'workspaceId'> & { workspace
       do {
         const query = { pageSize: Math.min(left, largestPage), ...request.query, nextToken }
         const answer = await send<Record<string, unknown>>(profile, 'GET', path, { ...request, query })
-        const page = (answer[rows] as T[]).slice(0, left)
+        const page = rowsOf<T>(profile, answer, rows).slice(0, left)
         yield* page
         left -= page.length
         const meta = (answer.meta ?? answer) as { nextToken?: string }
@@ -61,10 +62,15 @@ export type WorkspaceSummary = Pick<AnswerOf<'listWorkspaces'>['workspaces'][num
 /** The workspaces that a token's account is a member of. */
 export async function workspacesOf(profile: Pick<Profile, 'name' | 'url' | 'token'>): Promise<WorkspaceSummary[]> {
   const query = { pageSize: largestPage }
-  const { workspaces } = await send<{ workspaces: WorkspaceSummary[] }>(profile, 'GET', '/v1/admin/workspaces', {
-    query,
-  })
-  return workspaces
+  const answer = await send<Record<string, unknown>>(profile, 'GET', '/v1/admin/workspaces', { query })
+  return rowsOf(profile, answer, 'workspaces')
+}
+
+/** @throws Failure when the answer is that of another service than Isobot */
+function rowsOf<T>(profile: Pick<Profile, 'url'>, answer: Record<string, unknown>, field: string): T[] {
+  const rows = answer[field]
+  if (Array.isArray(rows)) return rows as T[]
+  throw notIsobot(profile, 200, JSON.stringify(answer))
 }
 
 /**
@@ -105,7 +111,8 @@ async function send<T>(
 ): Promise<T> {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
-  const { status, text } = await reach(profile, search.size > 0 ? `${path}?${search.toString()}` : path, {
+  const target = search.size > 0 ? `${path}?${search.toString()}` : path
+  const { status, text, location } = await reach(profile, target, {
     method,
     headers: {
       ...headers,
@@ -117,8 +124,9 @@ async function send<T>(
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal && { signal }),
   })
+  if (location !== undefined) throw redirected(profile, target, location)
   const answer = readObject(text)
-  if (!answer) throw stranger(profile, status, text)
+  if (!answer) throw notIsobot(profile, status, text)
   if (status >= 300) throw refusal(profile, status, answer)
   return answer as T
 }
@@ -130,8 +138,10 @@ async function reach({ name, url }: Pick<Profile, 'name' | 'url'>, path: string,
   const patience = AbortSignal.timeout(requestMilliseconds)
   const signal = request.signal ? AbortSignal.any([request.signal, patience]) : patience
   try {
-    const response = await fetch(`${url}${path}`, { ...request, signal })
-    return { status: response.status, text: await response.text() }
+    // Fetch would follow a redirect without the token, and a POST as a GET.
+    const response = await fetch(`${url}${path}`, { ...request, signal, redirect: 'manual' })
+    const location = isRedirect(response.status) ? (response.headers.get('location') ?? undefined) : undefined
+    return { status: response.status, text: await response.text(), location }
   } catch (cause) {
     request.signal?.throwIfAborted()
     throw unreachable(
@@ -152,14 +162,55 @@ function reasonOf(error: unknown): string {
   return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message
 }
 
-function stranger({ url }: Pick<Profile, 'url'>, status: number, text: string): Failure {
-  const words = text.trim().split('\n')[0]!.slice(0, 200)
-  return unreachable(`The server at ${url} is not Isobot: ${status} ${words}`, { type: 'Unreachable' })
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400
+}
+
+/** The failure for a redirect, as from `http` to `https`. The address that it names may have the platform. */
+function redirected({ name, url }: Pick<Profile, 'name' | 'url'>, path: string, location: string): Failure {
+  const target = URL.parse(location, `${url}${path}`)?.href ?? location
+  const address = target.endsWith(path) ? target.slice(0, -path.length) : target
+  const remedy =
+    name === environmentName ? `set ISOBOT_URL to ${address}` : `log in with \`isobot login --url ${address}\``
+  return unreachable(
+    `The server at ${url} redirects to ${address}, where neither the token nor the request is sent: ` +
+      `if the platform is there, ${remedy}`,
+    { type: 'Unreachable' },
+  )
+}
+
+/** The failure for an answer that is not the platform's: that of a proxy before it, or of another service. */
+function notIsobot({ url }: Pick<Profile, 'url'>, status: number, text: string): Failure {
+  const options = { type: 'Unreachable', details: { status } }
+  const words = summaryOf(text)
+  const answer = `${status}${words && ` ${words}`}`
+  if ([502, 503, 504].includes(status)) {
+    return unreachable(
+      `${url} cannot answer now: a proxy before the platform answers ${answer}. Try again later`,
+      options,
+    )
+  }
+  if (status === 413) {
+    return failed(
+      `A proxy before ${url} refuses a request of this size (${answer}): raise its limit, ` +
+        'as client_max_body_size of nginx, to 50 MB',
+      options,
+    )
+  }
+  if (status === 429) return failed(`A proxy before ${url} refuses further requests (${answer}): wait a while`, options)
+  return unreachable(`The server at ${url} is not Isobot: ${answer}`, options)
+}
+
+/** The title of a page, or the first line of a text. */
+function summaryOf(text: string): string {
+  const head = text.slice(0, 10_000)
+  const [, title] = /<title>([^<]*)/i.exec(head) ?? []
+  return (title ?? head).trim().split('\n')[0]!.slice(0, 200)
 }
 
 function refusal({ name, url }: Pick<Profile, 'name' | 'url'>, status: number, body: Partial<ErrorBody>): Failure {
   const { id, type, message, metadata } = body
-  if (type === undefined || message === undefined) return stranger({ url }, status, JSON.stringify(body))
+  if (type === undefined || message === undefined) return notIsobot({ url }, status, JSON.stringify(body))
   const options = { type, details: { ...(metadata && { metadata }), id, status } }
   if (status === 401) {
     const isFromEnvironment = name === environmentName
@@ -176,7 +227,7 @@ function refusal({ name, url }: Pick<Profile, 'name' | 'url'>, status: number, b
 function readObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+    return isRecord(value) ? value : undefined
   } catch {
     return undefined
   }

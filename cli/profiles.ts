@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { isRecord } from '#shared/models/payload.ts'
 import { isPackaged } from '#shared/process/is-packaged.ts'
 import { failed, misused, unreachable } from './failure.ts'
 import { isPlaintext } from './plaintext-warning.ts'
@@ -103,7 +104,7 @@ export async function removeProfile(name: string): Promise<void> {
   if (name === localName)
     throw misused(`The profile "${localName}" cannot be removed: it is the data folder ${dataDirectory()}`)
   const { current, profiles } = await readProfileFile()
-  if (!(name in profiles)) await chooseProfile(name)
+  if (!Object.hasOwn(profiles, name)) await chooseProfile(name)
   const { [name]: _removed, ...others } = profiles
   await writeProfileFile({ ...(current !== undefined && current !== name && { current }), profiles: others })
 }
@@ -145,21 +146,41 @@ function startedFile(): string {
 }
 
 async function readLocal(): Promise<Profile | undefined> {
-  const text = await readIfPresent(join(await localDataDirectory(), 'credentials.json'))
+  const file = join(await localDataDirectory(), 'credentials.json')
+  const text = await readIfPresent(file)
   if (text === undefined) return undefined
-  const { baseUrl, token, workspaceId } = JSON.parse(text) as Record<string, string | undefined>
+  const { baseUrl, token, workspaceId } = credentialsIn(file, text)
   return baseUrl && token && workspaceId ? { name: localName, url: baseUrl, token, workspaceId } : undefined
+}
+
+function credentialsIn(file: string, text: string): Record<string, string | undefined> {
+  try {
+    return JSON.parse(text) as Record<string, string | undefined>
+  } catch (cause) {
+    throw failed(`${file} is not valid JSON: correct it, or remove it and start the platform again`, { cause })
+  }
 }
 
 async function readProfileFile(): Promise<ProfileFile> {
   const file = profileFile()
   const text = await readIfPresent(file)
   if (text === undefined) return { profiles: {} }
+  let content: unknown
   try {
-    return { profiles: {}, ...(JSON.parse(text) as object) }
+    content = JSON.parse(text)
   } catch (cause) {
     throw failed(`${file} is not valid JSON: correct it, or remove it and log in again`, { cause })
   }
+  if (isProfileFile(content)) return content
+  throw failed(`${file} has no valid profiles: correct it, or remove it and log in again`)
+}
+
+function isProfileFile(content: unknown): content is ProfileFile {
+  if (!isRecord(content) || !isRecord(content['profiles'])) return false
+  return Object.values(content['profiles']).every(
+    (profile) =>
+      isRecord(profile) && ['url', 'token', 'workspaceId'].every((field) => typeof profile[field] === 'string'),
+  )
 }
 
 async function writeProfileFile(content: ProfileFile): Promise<void> {

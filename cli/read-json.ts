@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { failed, misused } from './failure.ts'
+import { parseJson } from './parse-json.ts'
 
 /** Reads an object in JSON from the command line. @throws Failure */
 export function readJson(given: string, name: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(given)
+    const value = parseJson(given)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
   } catch (cause) {
     throw misused(`${name} is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })

@@ -82,9 +82,13 @@ function withoutHeaders<Result extends { fetches: DryRunFetch[] }>(result: Resul
 }
 
 async function readJson(file: string): Promise<Record<string, unknown>> {
-  const [{ readFile }, { text }] = await Promise.all([import('node:fs/promises'), import('node:stream/consumers')])
+  const [{ readFile }, { text }, { parseJson }] = await Promise.all([
+    import('node:fs/promises'),
+    import('node:stream/consumers'),
+    import('../parse-json.ts'),
+  ])
   try {
-    const content = JSON.parse(file === '-' ? await text(process.stdin) : await readFile(file, 'utf8')) as unknown
+    const content = parseJson(file === '-' ? await text(process.stdin) : await readFile(file, 'utf8'))
     if (typeof content === 'object' && content !== null && !Array.isArray(content))
       return content as Record<string, unknown>
   } catch (cause) {

@@ -23,9 +23,10 @@ export function addTestCommand(program: Command): void {
       ])
       const { folder } = await openProject('.')
       await refreshPlatformFiles(folder)
-      const patterns = files.length > 0 ? files : [`${folder}/test/**/*.test.{ts,js}`]
+      // Relative to the project: in a pattern, signs in the path of its folder would have a meaning.
+      const [patterns, cwd] = files.length > 0 ? [files, process.cwd()] : [['test/**/*.test.{ts,js}'], folder]
       const environment = { ...process.env, NODE_COMPILE_CACHE: getCompileCacheDir() }
-      const runner = spawn(process.execPath, ['--test', ...patterns], { stdio: 'inherit', env: environment })
+      const runner = spawn(process.execPath, ['--test', ...patterns], { stdio: 'inherit', env: environment, cwd })
       const [code] = (await once(runner, 'exit')) as [number | null]
       process.exitCode = code ?? 1
     })

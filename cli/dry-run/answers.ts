@@ -3,6 +3,8 @@ import { ApiError, errorStatuses, type ErrorType } from '#shared/errors.ts'
 import { isRecord } from '#shared/models/payload.ts'
 import type { Operation } from '#shared/rpc/operation.ts'
 import { exampleOfAnswer } from '#shared/openapi/examples.ts'
+import { botOperations } from '#shared/router.ts'
+import { didYouMean } from '../did-you-mean.ts'
 import { misused } from '../failure.ts'
 
 /**
@@ -27,6 +29,12 @@ export interface Answers {
 export function openAnswers(given: ScriptedAnswers, options: { allowsFetch: boolean }): Answers {
   if (!isRecord(given)) throw misused('Answers must be an object: { "getUser": { "user": { … } } }')
   const { fetch: fetched = {}, ...operations } = given
+  for (const name of Object.keys(operations)) assertOperation(name)
+  if (!isRecord(fetched))
+    throw misused('The answers to "fetch" must be an object: { "GET https://…": { "status": 200 } }')
+  for (const [address, answers] of Object.entries(fetched)) {
+    for (const answer of Array.isArray(answers) ? answers : [answers]) assertFetchAnswer(address, answer)
+  }
   const next = inTurn()
   const states = new Map<string, JsonObject>()
   return {
@@ -42,6 +50,27 @@ export function openAnswers(given: ScriptedAnswers, options: { allowsFetch: bool
       return options.allowsFetch ? requestIndeed(request, signal) : notRequested(request)
     },
   }
+}
+
+/** @throws Failure when bot code cannot call an operation of this name: its answer would never be given */
+function assertOperation(name: string): void {
+  const names = botOperations.map((operation) => operation.name)
+  if (names.includes(name)) return
+  const near = didYouMean(name, names)
+  throw misused(`There is no operation '${name}' to answer${near === undefined ? '' : `: did you mean '${near}'?`}`)
+}
+
+const fetchFields = ['status', 'headers', 'body']
+
+/** @throws Failure when an object has other fields than an answer: it is the body that was meant, and would be empty */
+function assertFetchAnswer(address: string, answer: unknown): void {
+  if (!isRecord(answer)) return
+  const unknown = Object.keys(answer).find((field) => !fetchFields.includes(field))
+  if (unknown === undefined) return
+  throw misused(
+    `The answer to ${address} has the field '${unknown}', and not only status, headers and body: ` +
+      'write { "body": … } around the content of a response',
+  )
 }
 
 /** Returns the next item of a list at each call, and its last item after the end. */

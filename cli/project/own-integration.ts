@@ -4,6 +4,7 @@ import { integrationDefinition, integrationName } from '#shared/models/integrati
 import { closedObject, compile, describeErrors, type Infer } from '#shared/schema.ts'
 import type { Connection } from '../connection.ts'
 import { Failure } from '../failure.ts'
+import { parseJson } from '../parse-json.ts'
 import { openCodeBundler, type BundledCode } from './bundle-code.ts'
 import type { Problem } from './code-frame.ts'
 import { readIfPresent } from './project.ts'
@@ -63,7 +64,7 @@ function readSettings(file: string, text: string | undefined): IntegrationSettin
   }
   let settings: unknown
   try {
-    settings = JSON.parse(text)
+    settings = parseJson(text)
   } catch (error) {
     return { problems: [{ file, message: `${file} is not valid JSON (${(error as Error).message}): correct it` }] }
   }

@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, realpath, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { failed, misused } from '../failure.ts'
 import { readSettings, settingsFor, type ProjectSettings } from './settings.ts'
@@ -13,8 +13,8 @@ export interface Project {
   entry: string
   /** Those of isobot.json, or of one of its environments. */
   settings: ProjectSettings
-  /** The environment, and the whole content of isobot.json. */
-  environment?: { name: string; profile: string; file: ProjectSettings }
+  /** The environment of isobot.json. */
+  environment?: { name: string; profile: string }
 }
 
 /**
@@ -44,7 +44,7 @@ export async function readProject(folder: string): Promise<Project | undefined> 
 /** A project as an environment declares it. @throws Failure when isobot.json does not have the environment */
 export function inEnvironment(project: Project, name: string): Project {
   const { profile, ...settings } = settingsFor(project.settings, name)
-  return { ...project, settings, environment: { name, profile, file: project.settings } }
+  return { ...project, settings, environment: { name, profile } }
 }
 
 /** The project of a single module without a settings file. */
@@ -53,15 +53,40 @@ export function looseProject(file: string): Project {
   return { folder, entry: relative(folder, resolve(file)), settings: { name: 'bot' } }
 }
 
-/** Saves the id of the bot that a project was deployed as on a platform. */
+/**
+ * Saves the id of the bot that a project was deployed as on a platform, in the present content of isobot.json: it may have
+ * been edited since it was read.
+ *
+ * @throws Failure with the line to add by hand, when the file cannot be written
+ */
 export async function rememberBot(project: Project, url: string, botId: string): Promise<void> {
-  const { settings, environment } = project
+  const { settings, environment, folder } = project
   if (settings.bots?.[url] === botId) return
+  const file = join(folder, projectFile)
+  try {
+    const content = readSettings(file, await readFile(file, 'utf8'))
+    const own = environment === undefined ? content : content.environments?.[environment.name]
+    if (!own) throw failed(`it has no environment "${environment?.name}" any more`)
+    own.bots = { ...own.bots, [url]: botId }
+    await replaceFile(file, `${JSON.stringify(content, undefined, 2)}\n`)
+  } catch (cause) {
+    const entry = `"bots": ${JSON.stringify({ [url]: botId })}`
+    throw failed(
+      `The project is deployed as ${botId}, and ${projectFile} does not record it: ${(cause as Error).message}. ` +
+        `Add ${entry} to it, by which the next deployment finds the bot`,
+      { cause },
+    )
+  }
   settings.bots = { ...settings.bots, [url]: botId }
-  const content = environment?.file ?? settings
-  const own = environment && content.environments?.[environment.name]
-  if (own) own.bots = settings.bots
-  await writeFile(join(project.folder, projectFile), `${JSON.stringify(content, undefined, 2)}\n`)
+}
+
+/** Replaces the content of a file at once: a program that reads it meanwhile, or a crash, sees the old one or the new one. */
+async function replaceFile(file: string, content: string): Promise<void> {
+  // A symbolic link stays one.
+  const target = await realpath(file)
+  const draft = `${target}.${process.pid}`
+  await writeFile(draft, content, { mode: (await stat(target)).mode })
+  await rename(draft, target)
 }
 
 export async function isFolder(path: string): Promise<boolean> {

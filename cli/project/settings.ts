@@ -6,6 +6,7 @@ import { retention } from '#shared/models/retention.ts'
 import { closedObject, compile, describeErrors, type Infer } from '#shared/schema.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { failed } from '../failure.ts'
+import { parseJson } from '../parse-json.ts'
 
 const hosts = permissions.properties.net
 
@@ -100,7 +101,7 @@ const isSettings = compile(projectSettings, 'closedBody')
 export function readSettings(file: string, text: string): ProjectSettings {
   let settings: unknown
   try {
-    settings = JSON.parse(text)
+    settings = parseJson(text)
   } catch (cause) {
     throw failed(`${file} is not valid JSON (${(cause as Error).message}): correct it`, { cause })
   }
@@ -116,7 +117,7 @@ export function readSettings(file: string, text: string): ProjectSettings {
  */
 export function settingsFor(settings: ProjectSettings, name: string): ProjectSettings & { profile: string } {
   const { environments = {}, ...common } = settings
-  const own = environments[name]
+  const own = Object.hasOwn(environments, name) ? environments[name] : undefined
   if (!own) {
     const names = Object.keys(environments)
     const near = didYouMean(name, names)

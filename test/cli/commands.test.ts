@@ -1,4 +1,4 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -224,6 +224,65 @@ describe('errors', () => {
     const stranger = await at(`http://127.0.0.1:${(other.address() as AddressInfo).port}`)
     other.close()
     expect(stranger).toMatchObject({ code: 3, stderr: expect.stringContaining('is not Isobot') })
+  })
+
+  it('of a proxy before the platform are told apart from another service, and redirects name their address', async () => {
+    let answer = { status: 200, headers: {} as Record<string, string>, body: '' }
+    const requests: string[] = []
+    await using proxy = createServer((request, response) => {
+      requests.push(`${request.method} ${request.url}`)
+      response.writeHead(answer.status, answer.headers).end(answer.body)
+    }).listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const file = join(isobot.folder, 'proxied.ts')
+    await writeFile(file, 'export const hooks = { afterIncomingMessage() {} }')
+    const create = () => isobot.run(['bots', 'create', '--file', file], { environment: { ISOBOT_URL: url } })
+    const list = () => isobot.run(['bots', 'list'], { environment: { ISOBOT_URL: url } })
+    const page = (words: string) => `<html>\n<head><title>${words}</title></head></html>`
+
+    answer = { status: 503, headers: {}, body: page('Service Unavailable') }
+    expect(await list()).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('cannot answer now: a proxy before the platform answers 503 Service Unavailable'),
+    })
+    answer = { status: 413, headers: {}, body: page('Request Entity Too Large') }
+    const tooLarge = await create()
+    expect(tooLarge).toMatchObject({ code: 1, stderr: expect.stringContaining('client_max_body_size') })
+    answer = { status: 301, headers: { location: `https://bots.example.com/v1/admin/bots` }, body: '' }
+    requests.length = 0
+    const redirected = await create()
+    expect(redirected).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('set ISOBOT_URL to https://bots.example.com\n'),
+    })
+    expect(requests).toHaveLength(1)
+    answer = { status: 200, headers: {}, body: '{"hello":"world"}' }
+    expect(await list()).toMatchObject({ code: 3, stderr: expect.stringContaining('is not Isobot: 200 {"hello"') })
+  })
+
+  it('in the files of profiles name the file', async () => {
+    const settings = isobot.environment.ISOBOT_CONFIG_DIR!
+    const data = isobot.environment.ISOBOT_DATA_DIR!
+    const environment = { ISOBOT_URL: '', ISOBOT_TOKEN: '' }
+    await mkdir(settings, { recursive: true })
+    await mkdir(data, { recursive: true })
+    const profiles = join(settings, 'profiles.json')
+    const credentials = join(data, 'credentials.json')
+    try {
+      for (const content of ['{"profiles":null}', '{"profiles":{"a":{"url":"http://localhost:1"}}}', '{']) {
+        await writeFile(profiles, content)
+        const { code, stderr } = await isobot.run(['bots', 'list'], { environment })
+        expect([code, stderr]).toEqual([1, expect.stringContaining(`${profiles} `)])
+      }
+      await rm(profiles)
+      await writeFile(credentials, '{')
+      const { code, stderr } = await isobot.run(['bots', 'list'], { environment })
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`${credentials} is not valid JSON`)])
+    } finally {
+      await rm(profiles, { force: true })
+      await rm(credentials, { force: true })
+    }
   })
 
   it('with the command line ends with 2, and suggests what may have been meant', async () => {

@@ -12,7 +12,7 @@ import { openBundler } from '../../cli/project/bundle.ts'
 import { deployProject, type Deployed, type DeployOptions } from '../../cli/project/deploy.ts'
 import { initProject } from '../../cli/project/init.ts'
 import { refreshPlatformFiles } from '../../cli/project/platform-files.ts'
-import { openProject } from '../../cli/project/project.ts'
+import { openProject, rememberBot } from '../../cli/project/project.ts'
 import { describeDeployed, showDeployed } from '../../cli/project/show-deployed.ts'
 import { findCode } from '../../cli/dry-run/find-code.ts'
 import { showResult } from '../../cli/dry-run/show-result.ts'
@@ -93,6 +93,15 @@ describe('init', () => {
     expect(failing).toMatchObject({ code: 1, stdout: expect.stringContaining('it fails') })
   })
 
+  test('makes a project whose tests are found in a folder with signs of patterns in its name', async () => {
+    await mkdir(join(isobot.folder, 'bots [old] {a,b}'))
+    const { folder } = await isobot.json<{ folder: string }>('init', 'bots [old] {a,b}/greeter')
+    expect(await isobot.run(['test'], { directory: join(folder, 'src') })).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/pass 2\n.*fail 0/),
+    })
+  })
+
   test('brings the types of the platform into a project, but not into what a link there leads to', async () => {
     const { folder } = await initProject(join(isobot.folder, 'linked'))
     const types = join(folder, 'types', 'isobot-bot.d.ts')
@@ -121,6 +130,25 @@ describe('init', () => {
 })
 
 describe('deploy', () => {
+  test('records the bot in isobot.json as it is by then, with a byte-order mark at its begin or not', async () => {
+    const folder = await createProject('edited', answering('`One`'))
+    const file = join(folder, 'isobot.json')
+    const settings = JSON.parse(await readFile(file, 'utf8')) as object
+    await writeFile(file, `\uFEFF${JSON.stringify(settings)}`)
+    const project = await openProject(folder)
+    // A person edits it while the project is deployed.
+    await writeFile(file, JSON.stringify({ ...settings, limits: { memoryMegabytes: 64 } }))
+    await rememberBot(project, 'https://bots.example.com', 'bot_1')
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
+      limits: { memoryMegabytes: 64 },
+      bots: { 'https://bots.example.com': 'bot_1' },
+    })
+    await writeFile(file, '{ "name": "edited", ')
+    const failure = await rememberBot(project, 'https://bots.example.com', 'bot_2').catch((error: unknown) => error)
+    expect(failure).toMatchObject({ message: expect.stringContaining('is deployed as bot_2') })
+    expect(await readFile(file, 'utf8')).toBe('{ "name": "edited", ')
+  })
+
   test('makes a bot the first time, and then new versions of it', async () => {
     const folder = await createProject('desk', answering('`One: ${event.preview}`'))
     const first = await isobot.json<Shown>('deploy', folder)
@@ -483,6 +511,20 @@ describe('run', () => {
     expect(showResult(result)).toMatch(
       /^Calls\n {2}getUser \{.*\n {4}given \{.*Grace[^]*Log\n[^]* {2}warn +Grace 42[^]*Done in \d+ ms/,
     )
+  })
+
+  test('refuses answers that would never be given, or whose content would be lost', async () => {
+    const file = join(isobot.folder, 'answered.ts')
+    await writeFile(file, 'export const hooks = { afterIncomingMessage() {} }')
+    const run = async (answers: object) => {
+      const path = join(isobot.folder, 'wrong-answers.json')
+      await writeFile(path, JSON.stringify(answers))
+      return isobot.run(['run', file, 'afterIncomingMessage', '-', '--answers', path], { input: '{}' })
+    }
+    const misspelt = await run({ getUsr: { user: { id: 'user_1' } } })
+    expect(misspelt).toMatchObject({ code: 2, stderr: expect.stringContaining("did you mean 'getUser'?") })
+    const bare = await run({ fetch: { 'GET https://shop.example': { items: [] } } })
+    expect(bare).toMatchObject({ code: 2, stderr: expect.stringContaining('{ "body": … }') })
   })
 
   test('prints nothing of what the code says that would command the terminal', async () => {

@@ -22,12 +22,3 @@ export async function orFailed<Outcome>(
     return { status: 'failed', reason: error.message }
   }
 }
-
-/** An outcome as PostgreSQL stores it: without U+0000 and lone surrogates. */
-export function storable<Outcome>(outcome: Outcome): Outcome {
-  return JSON.parse(JSON.stringify(outcome, cleaned)) as Outcome
-}
-
-function cleaned(_name: string, value: unknown): unknown {
-  return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '') : value
-}

@@ -1,8 +1,9 @@
 import type { ScriptCompilations } from '#shared/models/script.ts'
+import { toStorable } from '#shared/models/storable.ts'
 import { publishOutcome } from '#shared/signals/after-commit.ts'
 import { findScriptCheck, setCheckOutcome } from '#shared/store/script-checks.ts'
 import type { WorkerContext } from '../context.ts'
-import { orFailed, storable } from '../execution/script-outcomes.ts'
+import { orFailed } from '../execution/script-outcomes.ts'
 
 /** Of all scripts of an upload, beyond the first one; each takes about a millisecond. */
 const compilingMilliseconds = 5000
@@ -27,7 +28,7 @@ export async function checkScripts(
   let deadline: number | undefined
   for (const [field, script] of Object.entries(scripts)) {
     if (deadline !== undefined && performance.now() > deadline) break
-    const compilation = storable(await orFailed(sandbox.scripts.compile(workspaceId, script), earlierAttempts))
+    const compilation = toStorable(await orFailed(sandbox.scripts.compile(workspaceId, script), earlierAttempts))
     outcome[field] = compilation
     // Its process has ended, and the start of another one takes half a second, or half a minute on a busy machine.
     if (compilation.status === 'failed') break

@@ -1,9 +1,10 @@
 import { scriptOf, type ScriptName, type ScriptOutcome } from '#shared/models/script.ts'
+import { toStorable } from '#shared/models/storable.ts'
 import { publishOutcome } from '#shared/signals/after-commit.ts'
 import { readSecrets } from '#shared/store/named-secrets.ts'
 import { findScriptRun, setScriptOutcome } from '#shared/store/script-runs.ts'
 import type { WorkerContext } from '../context.ts'
-import { orFailed, storable } from '../execution/script-outcomes.ts'
+import { orFailed } from '../execution/script-outcomes.ts'
 
 /**
  * Runs a script of an integration, and publishes its outcome to the waiting request.
@@ -26,6 +27,6 @@ export async function runScript(
     script === undefined
       ? { status: 'failed', reason: 'The integration has no such script' }
       : await orFailed(sandbox.scripts.run(run.workspace_id, script, { ...run.input, secrets }), earlierAttempts)
-  await setScriptOutcome(db, scriptRunId, storable(outcome))
+  await setScriptOutcome(db, scriptRunId, toStorable(outcome))
   await publishOutcome(worker, scriptRunId)
 }

@@ -84,6 +84,13 @@ test('where both scripts fail, a service gets an empty answer, so that it goes o
   expect([response.status, await response.text()]).toEqual([200, ''])
 })
 
+test('a script whose outcome has characters that cannot be stored, in names of fields too, answers all the same', async () => {
+  const script = 'fields = parse_json!(.body)\n{ "status": 202, "body": "heard", "fields": fields }'
+  await createIntegration('unstorable', { identifier: { extractScript, fallbackHandlerScript: script } })
+  const response = await send('unstorable', { 'a\u0000b': 'c\u0000d' })
+  expect([response.status, await response.text()]).toEqual([202, 'heard'])
+})
+
 test('the log of the api says which identifier a request had that no enabled installation has', async () => {
   await createIntegration('lonely')
   const lines = new PassThrough()
