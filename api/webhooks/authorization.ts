@@ -7,6 +7,7 @@ import { takeIdentifier } from '#shared/store/registrations.ts'
 import type { EventRow, Installation } from '#shared/models/tables.ts'
 import { isRecord } from '#shared/models/payload.ts'
 import { readCookie } from '../read-cookie.ts'
+import { isOwnPage } from '../sign-in/cookies.ts'
 import { deliver, findEnabled, type Hold } from './deliver.ts'
 import { page } from './page.ts'
 import { toWebhookReply, type WebhookReply } from './reply.ts'
@@ -32,6 +33,11 @@ export function authorizationPages(context: Context): Router {
     send(response, found ? confirmation(found) : expired())
   })
   router.post('/authorize/:token', async (request, response) => {
+    // A form of another site would begin the authorization of a foreign bot before the person has read what it is.
+    if (!isOwnPage(context, request)) {
+      const found = await findAuthorization(db, hashToken(request.params.token))
+      return send(response, found ? confirmation(found) : expired())
+    }
     const taken = await takeAuthorization(db, hashToken(request.params.token))
     if (!taken) return send(response, expired())
     const key = await new SignJWT({})

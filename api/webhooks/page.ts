@@ -37,7 +37,8 @@ export function page(status: number, title: string, { paragraphs, quote, button 
   ].join('\n')
   return {
     status,
-    headers,
+    // Without a referrer to the own origin, browsers name no origin with the form.
+    headers: button === undefined ? headers : { ...headers, 'referrer-policy': 'same-origin' },
     body: `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

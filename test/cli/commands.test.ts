@@ -205,6 +205,9 @@ describe('profiles', () => {
   })
 })
 
+/** A page of a proxy. */
+const page = (words: string) => `<html>\n<head><title>${words}</title></head></html>`
+
 describe('errors', () => {
   it('with the way to the platform ends with 3, and says what to do', async () => {
     const at = (url: string, token = platform.token) =>
@@ -239,7 +242,6 @@ describe('errors', () => {
     await writeFile(file, 'export const hooks = { afterIncomingMessage() {} }')
     const create = () => isobot.run(['bots', 'create', '--file', file], { environment: { ISOBOT_URL: url } })
     const list = () => isobot.run(['bots', 'list'], { environment: { ISOBOT_URL: url } })
-    const page = (words: string) => `<html>\n<head><title>${words}</title></head></html>`
 
     answer = { status: 503, headers: {}, body: page('Service Unavailable') }
     expect(await list()).toMatchObject({

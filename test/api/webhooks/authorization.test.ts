@@ -119,13 +119,38 @@ test('a person authorizes an integration by its wizard and the service, which ta
   expect(await logOf(platform, installed.botId)).toContain('info called POST /oauth/wizard/choice undefined')
 })
 
+/** Presses the button of a link's page, without a browser. */
+const confirm = (url: string) =>
+  fetch(url, { method: 'POST', redirect: 'manual', headers: { origin: new URL(url).origin } })
+
+test('a form of another site that sends a link leads to the question, and begins no authorization', async () => {
+  const { body } = await authorize(await install())
+  for (const headers of [{ origin: service }, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' }]) {
+    const sent = await fetch(body.url, { method: 'POST', redirect: 'manual', headers })
+    expect([sent.status, sent.headers.get('set-cookie')]).toEqual([200, null])
+  }
+  await using context = await browser.newContext()
+  const page = await context.newPage()
+  await page.goto(`${service}/?back=x&state=x`)
+  await page.evaluate(`{
+    const form = Object.assign(document.createElement('form'), { method: 'post', action: ${JSON.stringify(body.url)} })
+    document.body.append(form)
+    form.submit()
+  }`)
+  await page.getByText('asks for access').waitFor()
+  expect(await context.cookies()).toEqual([])
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByLabel('Team').waitFor()
+  expect((await context.cookies()).map(({ path }) => path)).toEqual(['/oauth'])
+})
+
 test('a link works once, and no browser but the one that followed it gets any further', async () => {
   const installed = await install()
   const { body } = await authorize(installed)
-  const first = await fetch(body.url, { method: 'POST', redirect: 'manual' })
+  const first = await confirm(body.url)
   expect(first.status).toBe(303)
   const cookie = first.headers.get('set-cookie')!.split(';')[0]!
-  expect((await fetch(body.url, { method: 'POST', redirect: 'manual' })).status).toBe(404)
+  expect((await confirm(body.url)).status).toBe(404)
   expect((await fetch(body.url)).status).toBe(404)
   const callback = `${platform.url}/oauth?state=${installed.webhookId}&code=c0de`
   expect((await fetch(callback)).status).toBe(403)
@@ -142,7 +167,7 @@ test('a link works once, and no browser but the one that followed it gets any fu
 test('an integration that fails leads to a page that says so, and an unknown state to no integration', async () => {
   const installed = await install()
   const { body } = await authorize(installed)
-  const begun = await fetch(body.url, { method: 'POST', redirect: 'manual' })
+  const begun = await confirm(body.url)
   const cookie = begun.headers.get('set-cookie')!.split(';')[0]!
   const failed = await fetch(`${platform.url}/oauth?state=${installed.webhookId}&code=wrong`, { headers: { cookie } })
   expect(failed.status).toBe(200)
