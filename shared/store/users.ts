@@ -1,4 +1,4 @@
-import { query, type Database } from './database.ts'
+import { query, transact, type Database } from './database.ts'
 import { inboxIntegration } from '../models/chat-integration.ts'
 import type { UserKey } from '../models/user-key.ts'
 import { keyBindings, keyHolder, externalUser } from './external-ids.ts'
@@ -87,6 +87,9 @@ export async function updateUser(
   return row
 }
 
+/** Conversations that one statement changes, which takes about a second. */
+const conversationsOfBatch = 10_000
+
 /**
  * Deletes a user and the states that bots keep for it. The user's messages stay, and so do owned conversations, without
  * an owner. A user of the inbox whom a tag of the bot names stands for the user there, and is deleted too.
@@ -94,33 +97,59 @@ export async function updateUser(
  * @param installationId restricts the deletion to users of one installation
  * @returns the conversations of which the user was a participant; undefined when there is no such user
  */
-export async function deleteUser(
+export function deleteUser(
   db: Database,
   botId: string,
   id: string,
   installationId: string | null = null,
 ): Promise<string[] | undefined> {
-  const [row] = await query<{ conversation_ids: string[] }>(
-    db,
-    `with deleted as (
-       delete from users
-        where bot_id = :botId and id = :id and (:installationId::text is null or installation_id = :installationId)
-        returning id, tags
-     ), copied as (
-       delete from users using deleted, jsonb_each_text(deleted.tags) tag, installations
-        where users.id = tag.value and tag.key not like '%:%' and users.bot_id = :botId
-          and installations.id = users.installation_id and installations.integration_id is null
-          and installations.integration = '${inboxIntegration}'
-          and not exists (select from member_users where user_id = users.id)
-        returning users.id
-     ), forgotten as (
+  return transact(db, async (transaction) => {
+    const [user] = await query<{ conversation_ids: string[] }>(
+      transaction,
+      `select array(select conversation_id from participants where user_id = users.id) as conversation_ids from users
+       where bot_id = :botId and id = :id and (:installationId::text is null or installation_id = :installationId)
+       for update`,
+      { botId, id, installationId },
+    )
+    if (!user) return undefined
+    const { conversation_ids: conversationIds } = user
+    if (conversationIds.length > conversationsOfBatch) await leave(transaction, { botId, id, conversationIds })
+    await query(
+      transaction,
+      `with deleted as (
+         delete from users where bot_id = :botId and id = :id returning id, tags
+       ), copied as (
+         delete from users using deleted, jsonb_each_text(deleted.tags) tag, installations
+          where users.id = tag.value and tag.key not like '%:%' and users.bot_id = :botId
+            and installations.id = users.installation_id and installations.integration_id is null
+            and installations.integration = '${inboxIntegration}'
+            and not exists (select from member_users where user_id = users.id)
+          returning users.id
+       )
        delete from states where bot_id = :botId and type = 'user'
-         and owner_id in (select id from deleted union all select id from copied)
-     )
-     select array(select conversation_id from participants where user_id = deleted.id) as conversation_ids from deleted`,
-    { botId, id, installationId },
-  )
-  return row?.conversation_ids
+         and owner_id in (select id from deleted union all select id from copied)`,
+      { botId, id },
+    )
+    return conversationIds
+  })
+}
+
+/** Takes a user out of conversations, all of which together take longer than a statement may. */
+async function leave(
+  transaction: Database,
+  { botId, id, conversationIds }: { botId: string; id: string; conversationIds: string[] },
+): Promise<void> {
+  for (let from = 0; from < conversationIds.length; from += conversationsOfBatch) {
+    const ids = conversationIds.slice(from, from + conversationsOfBatch)
+    await query(
+      transaction,
+      `with disowned as (
+         update conversations set owner_id = null where bot_id = :botId and owner_id = :id and id = any(:ids::text[])
+       )
+       delete from participants where user_id = :id and conversation_id = any(:ids::text[])`,
+      { botId, id, ids },
+    )
+  }
 }
 
 /** The external ids of users that have one, by internal id. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createChatUser } from '../../../support/chat-client.ts'
 import { openEntryPoints, type Ask, type BotWithEntryPoints } from '../../../support/entry-points.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 
@@ -127,3 +128,30 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
     expect(got.body.user.id).not.toBe(theirs.body.user.id)
   })
 })
+
+test('a user in more conversations than one statement changes in its time is deleted', async () => {
+  const { chatUrl } = await platform.createBot('export const hooks = {}')
+  const user = await createChatUser(chatUrl)
+  const conversationId = await user.createConversation()
+  const { db } = platform.context
+  for (const part of 'abcdefgh') {
+    await db.raw(
+      `insert into conversations (id, bot_id, installation_id, channel, owner_id)
+       select id || :part || number, bot_id, installation_id, channel, owner_id
+       from conversations, generate_series(1, 10000) number where id = :conversationId`,
+      { conversationId, part },
+    )
+    // As the server does soon after so many rows.
+    await db.raw('analyze conversations')
+    await db.raw(
+      `insert into participants (conversation_id, user_id, bot_id) select conversation_id || :part || number, user_id, bot_id
+       from participants, generate_series(1, 10000) number where conversation_id = :conversationId`,
+      { conversationId, part },
+    )
+  }
+  expect((await user.ask('DELETE', '/users/me')).status).toBe(200)
+  const ours = () => db('conversations').whereLike('id', `${conversationId}%`)
+  expect(await ours()).toHaveLength(80_001)
+  expect(await ours().whereNotNull('owner_id')).toEqual([])
+  expect(await db('participants').whereLike('conversation_id', `${conversationId}%`)).toEqual([])
+}, 120_000)
