@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { ask, endSession } from './api/ask.ts'
+import { ask, endSession, Failure } from './api/ask.ts'
 import { Icon, type IconName } from './parts/icons.tsx'
 import { forget } from './state/resource.ts'
 import { segments, to } from './state/route.ts'
@@ -155,20 +155,32 @@ export function leave(): void {
     endSession().catch(() => (signedOutBecause.value = 'The server was not reached: your session goes on.'))
 }
 
-/** Loads the account's names and membership. On failure the names are missing; the server still checks permissions. */
+const retryMilliseconds = 3000
+
+/**
+ * Loads the account's names and membership, again while the server cannot be reached. Until then the names are missing; the server
+ * still checks permissions.
+ */
 function loadAccount(): () => void {
   const abort = new AbortController()
-  void (async () => {
-    const [listed, own] = await Promise.all([
-      ask<'listWorkspaces'>('GET', '/workspaces', { abort: abort.signal }),
-      ask<'getWorkspaceMember'>('GET', '/workspace-members/me', { abort: abort.signal }),
-    ])
-    workspaces.value = listed.workspaces
-    membership.value = own
-  })()
-    .catch(() => undefined)
-    .finally(() => {
-      if (!abort.signal.aborted) isMembershipSettled.value = true
-    })
-  return () => abort.abort()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const load = async () => {
+    try {
+      const [listed, own] = await Promise.all([
+        ask<'listWorkspaces'>('GET', '/workspaces', { abort: abort.signal }),
+        ask<'getWorkspaceMember'>('GET', '/workspace-members/me', { abort: abort.signal }),
+      ])
+      workspaces.value = listed.workspaces
+      membership.value = own
+    } catch (error) {
+      const isUnreached = error instanceof Failure && error.status === 0
+      if (isUnreached && !abort.signal.aborted) timer = setTimeout(() => void load(), retryMilliseconds)
+    }
+    if (!abort.signal.aborted) isMembershipSettled.value = true
+  }
+  void load()
+  return () => {
+    abort.abort()
+    clearTimeout(timer)
+  }
 }

@@ -59,3 +59,26 @@ test('the focus returns to the button of a dialog, however it is closed', async 
   await dialog.waitFor({ state: 'detached' })
   expect(await hasFocus()).toBe(true)
 })
+
+test('a dialog whose action fails keeps the focus on its button, and is submitted once by a double click', async () => {
+  const pats = /\/account\/pats$/
+  await page.goto(`${platform.url}/console/tokens`)
+  let attempts = 0
+  const { promise: hasClicked, resolve: answer } = Promise.withResolvers<void>()
+  await page.route(pats, async (route) => {
+    if (route.request().method() !== 'POST') return route.continue()
+    attempts++
+    await hasClicked
+    return route.fulfill({ status: 503, json: { message: 'Not now' } })
+  })
+  await page.getByRole('button', { name: 'New token' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox').fill('of a test')
+  const create = dialog.getByRole('button', { name: 'Create' })
+  await create.dblclick()
+  answer()
+  await dialog.getByRole('alert').getByText('Not now').waitFor()
+  const focused = await create.evaluate((button) => button.matches(':focus'))
+  expect({ attempts, focused }).toEqual({ attempts: 1, focused: true })
+  await page.unroute(pats)
+})

@@ -95,3 +95,14 @@ test('an upload that stands still is given up', async () => {
   await page.getByText('“notes.txt” is not uploaded: Nothing was sent or answered for 120 seconds').waitFor()
   await silent.end()
 })
+
+test('the name and the role of the member are shown when the server is back', async () => {
+  const own = /\/v1\/admin\/workspace-members\/me/
+  await page.route(own, (route) => route.abort())
+  await page.goto(`${platform.url}/console/queue`)
+  await page.getByRole('heading', { level: 1, name: 'Queue' }).waitFor()
+  const role = page.locator('.account').getByText('owner', { exact: true })
+  expect(await role.count()).toBe(0)
+  await page.unroute(own)
+  await expect.poll(() => role.count(), patience).toBe(1)
+})

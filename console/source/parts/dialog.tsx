@@ -71,6 +71,7 @@ export function FormDialog({
   const [isBusy, setIsBusy] = useState(false)
   const submit = async (event: Event) => {
     event.preventDefault()
+    if (isBusy) return
     setIsBusy(true)
     setProblem('')
     try {
@@ -96,7 +97,13 @@ export function FormDialog({
           <button type="button" class="button" onClick={dialog.onClose}>
             Cancel
           </button>
-          <button type="submit" class={`button ${isDangerous ? 'danger' : 'primary'}`} disabled={isBusy || isDisabled}>
+          <button
+            type="submit"
+            class={`button ${isDangerous ? 'danger' : 'primary'}`}
+            disabled={isDisabled}
+            // A disabled button would lose the focus, which a failure needs there.
+            aria-disabled={isBusy}
+          >
             {action}
           </button>
         </footer>
