@@ -342,3 +342,46 @@ test(
   },
   installing,
 )
+
+test(
+  'a page of the console whose session ends goes on after a sign-in in another tab',
+  async () => {
+    await using open = new AsyncDisposableStack()
+    const chromium = open.adopt(await launchChromium(), (browser) => browser.close())
+    await buildConsole()
+    provider.people.set('kim', { email: 'kim@example.com', groups: ['/team/build'] })
+    const page = await (await chromium.newContext()).newPage()
+    const begin = async (tab: typeof page) => {
+      await tab.getByRole('button', { name: 'Sign in with the works' }).click()
+      const login = tab.getByPlaceholder('Enter any login')
+      const own = tab.getByText('Person kim')
+      await login.or(own).waitFor()
+      if (await own.isVisible()) return
+      await login.fill('kim')
+      await tab.getByPlaceholder('and password').fill('any')
+      await tab.getByRole('button', { name: 'Sign-in' }).click()
+      await own.waitFor()
+    }
+    await page.goto(`${platform.url}/console`)
+    await begin(page)
+    await page.goto(`${platform.url}/console/queue`)
+    await page.getByText('Person kim').waitFor()
+    await page.evaluate('globalThis.isSamePage = true')
+    await platform.context.db('sessions').delete()
+    const dialog = page.getByRole('dialog', { name: 'Sign in again' })
+    await dialog.getByText('Your session has ended').waitFor()
+    const [tab] = await Promise.all([
+      page.context().waitForEvent('page'),
+      dialog.getByRole('link', { name: 'Sign in in another tab' }).click(),
+    ])
+    await begin(tab)
+    await tab.close()
+    // A browser without windows may not tell that the page is looked at again.
+    await page.evaluate(`dispatchEvent(new Event('focus'))`)
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('heading', { level: 1, name: 'Queue' }).waitFor()
+    await expect.poll(() => page.getByRole('alert').count(), { timeout: 10_000 }).toBe(0)
+    expect(await page.evaluate('globalThis.isSamePage')).toBe(true)
+  },
+  installing,
+)
