@@ -1,4 +1,5 @@
 import { watch, type ChokidarOptions } from 'chokidar'
+import { failed } from './failure.ts'
 
 /** Editors write a file in steps, and several files at once. */
 const quietMilliseconds = 25
@@ -22,7 +23,11 @@ export async function watchFolders(
   })
   await new Promise<void>((resolve, reject) => {
     watcher.once('ready', resolve)
-    watcher.once('error', reject)
+    // Beyond the begin, as where a folder that appears cannot be watched, the others still are.
+    watcher.on('error', (error) => reject(notWatched(folders, error)))
+  }).catch(async (error: unknown) => {
+    await watcher.close()
+    throw error
   })
   return {
     async [Symbol.asyncDispose]() {
@@ -30,4 +35,12 @@ export async function watchFolders(
       await watcher.close()
     },
   }
+}
+
+function notWatched(folders: readonly string[], cause: unknown): Error {
+  const isTooMany = cause instanceof Error && 'code' in cause && ['ENOSPC', 'EMFILE'].includes(String(cause.code))
+  const remedy = isTooMany
+    ? 'it has more folders than the system lets a user watch. Raise fs.inotify.max_user_watches, or move large folders out of it'
+    : String(cause)
+  return failed(`${folders.join(', ')} cannot be watched: ${remedy}`, { cause })
 }

@@ -2,7 +2,16 @@ import { relative, sep } from 'node:path'
 import { watchFolders } from '../watch-folders.ts'
 
 /** Files that isobot or package managers write. */
-const ignored = new Set(['node_modules', '.git', 'types', 'isobot.json'])
+const ignored = new Set(['node_modules', 'types', 'isobot.json'])
+
+/**
+ * Whether a path in the project is no source. Hidden folders belong to tools: `.git`, and `.isobot` where a platform runs in
+ * the project's folder, which writes to its database all the time.
+ */
+function isIgnored(path: string): boolean {
+  const [first = ''] = path.split(sep)
+  return first.startsWith('.') || ignored.has(first)
+}
 
 /**
  * Calls back after a change of a project's files, once for several changes at about the same time.
@@ -10,5 +19,5 @@ const ignored = new Set(['node_modules', '.git', 'types', 'isobot.json'])
  * @returns a handle whose disposal stops watching; resolves when the folder is being watched
  */
 export function watchProject(folder: string, changed: () => void): Promise<AsyncDisposable> {
-  return watchFolders([folder], (path) => ignored.has(relative(folder, path).split(sep)[0]!), changed)
+  return watchFolders([folder], (path) => isIgnored(relative(folder, path)), changed)
 }

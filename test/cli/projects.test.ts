@@ -14,6 +14,8 @@ import { initProject } from '../../cli/project/init.ts'
 import { refreshPlatformFiles } from '../../cli/project/platform-files.ts'
 import { openProject, rememberBot } from '../../cli/project/project.ts'
 import { describeDeployed, showDeployed } from '../../cli/project/show-deployed.ts'
+import { watchProject } from '../../cli/project/watch.ts'
+import { watchFolders } from '../../cli/watch-folders.ts'
 import { findCode } from '../../cli/dry-run/find-code.ts'
 import { showResult } from '../../cli/dry-run/show-result.ts'
 import { openDryRun } from '../../cli/dry-run/dry-run.ts'
@@ -358,6 +360,22 @@ interface Item {
   payload: { text: string }
   problems: object[]
 }
+
+test('dev watches no files of a platform that runs in the folder of the project', async () => {
+  const folder = join(isobot.folder, 'beside-a-platform')
+  const data = join(folder, '.isobot', 'postgres')
+  await mkdir(data, { recursive: true })
+  await mkdir(join(folder, 'src'))
+  const changes = { ofProject: 0, ofData: 0 }
+  await using watched = new AsyncDisposableStack()
+  watched.use(await watchProject(folder, () => void (changes.ofProject += 1)))
+  watched.use(await watchFolders([data], [], () => void (changes.ofData += 1)))
+  await writeFile(join(data, 'wal'), 'written')
+  await expect.poll(() => changes.ofData).toBeGreaterThan(0)
+  expect(changes.ofProject).toBe(0)
+  await writeSources(folder, { 'src/index.ts': 'changed' })
+  await expect.poll(() => changes.ofProject).toBeGreaterThan(0)
+})
 
 test('dev deploys what is changed, keeps what runs when it is wrong, shows the log and talks', async () => {
   const folder = await createProject('worked-on', answering('`One: ${event.preview}`'))

@@ -186,3 +186,34 @@ test('an upload whose flows call an action of the bot that its code lacks has a 
   expect(mended.body.bot.id).toBe(id)
   expect(mended.body).not.toHaveProperty('warnings')
 })
+
+const choice = (id: string, options: [label: string, value: string][]) => ({
+  id,
+  type: 'choice',
+  options: options.map(([label, value]) => ({ label, value })),
+})
+
+test('an upload whose choices have options that no answer tells apart has a warning for each', async () => {
+  const cards = [
+    choice('fine', [
+      ['Tea', 'tea'],
+      ['Coffee', 'coffee'],
+    ]),
+    choice('labels', [
+      ['Tea', 'black'],
+      ['tea ', 'green'],
+    ]),
+    choice('values', [
+      ['Tea', 'hot'],
+      ['Coffee', 'hot'],
+      ['Stop', 'cancel'],
+    ]),
+  ]
+  const flows = [{ id: 'main', start: 'ask', nodes: [{ id: 'ask', cards }] }]
+  const { body } = await platform.ask('POST', '/v1/admin/bots', { name: 'ambiguous', flows })
+  expect(body.warnings).toEqual([
+    "flow 'main', node 'ask', card 'labels': there are two options with the label 'tea ': an answer with it selects the first one",
+    "flow 'main', node 'ask', card 'values': the options 'Tea' and 'Coffee' have the same value 'hot', and so the same port",
+    "flow 'main', node 'ask', card 'values': the option 'Stop' has the value 'cancel', whose port other answers take too",
+  ])
+})

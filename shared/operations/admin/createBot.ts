@@ -5,6 +5,7 @@ import { newId, newWebhookId } from '../../ids.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
 import { botDefinitionSchema, type BotDefinition } from '../../models/bot-definition.ts'
 import { warnings } from '../../models/bot-code.ts'
+import { warningsOfBot } from '../../models/bot-warnings.ts'
 import { bot } from '../../models/bot.ts'
 import { builtInIntegration } from '../../models/chat-integration.ts'
 import { changeSecrets, mergeSecrets } from '../../store/named-secrets.ts'
@@ -78,6 +79,8 @@ export const createBot = operation({
       })
     })
     await finishInstallations(context, postCommitWork)
-    return { bot: await describeBot(context, id), ...(inspected?.warnings && { warnings: inspected.warnings }) }
+    const described = await describeBot(context, id)
+    const all = [...(inspected?.warnings ?? []), ...warningsOfBot(described)]
+    return { bot: described, ...(all.length > 0 && { warnings: all }) }
   },
 })

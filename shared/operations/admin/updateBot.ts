@@ -7,6 +7,7 @@ import { ApiError } from '../../errors.ts'
 import { renamedNodes } from '../../flows/renamed-nodes.ts'
 import { botDefinitionSchema, type BotDefinition } from '../../models/bot-definition.ts'
 import { warnings } from '../../models/bot-code.ts'
+import { warningsOfBot } from '../../models/bot-warnings.ts'
 import { bot } from '../../models/bot.ts'
 import { changeSecrets, mergeSecrets } from '../../store/named-secrets.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -119,10 +120,12 @@ export const updateBot = operation({
       return { ...done, inspected }
     })
     await finishInstallations(context, postCommitWork)
+    const described = await describeBot(context, id)
+    const all = [...(inspected?.warnings ?? []), ...warningsOfBot(described)]
     return {
-      bot: await describeBot(context, id),
+      bot: described,
       ...(removed.length > 0 && { removedNodes: removed }),
-      ...(inspected?.warnings && { warnings: inspected.warnings }),
+      ...(all.length > 0 && { warnings: all }),
     }
   },
 })

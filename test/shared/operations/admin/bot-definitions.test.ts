@@ -100,6 +100,22 @@ describe('a bot’s definition, with the published client,', () => {
     expect((await client.getBot({ id })).bot).toEqual(bot)
   })
 
+  test('has a warning in answers about recurring events of types to which it has no subscription', async () => {
+    const [recurringEvents, subscriptions] = [{ nightly: every('@daily') }, { events: { sold: {} } }]
+    const created = await platform.ask('POST', '/v1/admin/bots', { recurringEvents, subscriptions })
+    const warnings = [
+      `the recurring event 'nightly' does not reach the bot: subscriptions.events lacks its type '${recurringEvents.nightly.type}'`,
+    ]
+    expect(created).toMatchObject({ status: 200, body: { warnings } })
+    const { id } = created.body.bot
+    const renamed = await platform.ask('PUT', `/v1/admin/bots/${id}`, { name: 'renamed' })
+    expect(renamed.body.warnings).toEqual(warnings)
+    const events = { [recurringEvents.nightly.type]: {} }
+    const mended = await platform.ask('PUT', `/v1/admin/bots/${id}`, { subscriptions: { events } })
+    expect(mended.status).toBe(200)
+    expect(mended.body).not.toHaveProperty('warnings')
+  })
+
   test('has no more recurring events, secrets and integrations than a platform for many can bear', async () => {
     const { id } = (await client.createBot({})).bot
     const tooMany = { type: 'LimitExceeded' }
