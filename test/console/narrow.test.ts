@@ -82,3 +82,28 @@ test('a dialog whose action fails keeps the focus on its button, and is submitte
   expect({ attempts, focused }).toEqual({ attempts: 1, focused: true })
   await page.unroute(pats)
 })
+
+test('by keyboard, the focus stays where a form is saved, and returns where the chat is closed', async () => {
+  const bot = await platform.createBot('export const actions = { first() { return {} } }\n')
+  await page.goto(`${platform.url}/console/bots/${bot.id}/settings`)
+  const name = page.getByLabel('Name', { exact: true })
+  await name.fill('renamed')
+  const save = page.locator('form', { has: name }).getByRole('button', { name: 'Save' })
+  await save.focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'renamed' }).waitFor()
+  expect(await save.isDisabled()).toBe(true)
+  expect(await save.evaluate((button) => button.matches(':focus'))).toBe(true)
+  let changes = 0
+  page.on('request', (request) => {
+    if (request.method() === 'PUT') changes++
+  })
+  await page.keyboard.press('Enter')
+  await name.press('Enter')
+  const chat = page.getByRole('button', { name: 'Chat', exact: true })
+  await chat.click()
+  await page.getByRole('button', { name: 'Close the chat' }).click()
+  await page.getByRole('button', { name: 'Close the chat' }).waitFor({ state: 'detached' })
+  expect(await chat.evaluate((button) => button.matches(':focus'))).toBe(true)
+  expect(changes).toBe(0)
+})

@@ -82,9 +82,16 @@ export function BotPage({ id, segments }: { id: string; segments: string[] }): J
           )}
         </div>
       </div>
-      {found && chatIsOpen.value && <ChatDock key={found.id} bot={found} onClose={() => (chatIsOpen.value = false)} />}
+      {found && chatIsOpen.value && <ChatDock key={found.id} bot={found} onClose={closeChat} />}
     </div>
   )
+}
+
+const chatButton = 'chat-button'
+
+function closeChat(): void {
+  chatIsOpen.value = false
+  document.getElementById(chatButton)?.focus()
 }
 
 function BotHeader({ id, bot }: { id: string; bot: Bot | undefined }): JSX.Element {
@@ -114,6 +121,7 @@ function BotHeader({ id, bot }: { id: string; bot: Bot | undefined }): JSX.Eleme
       <div class="actions">
         <button
           type="button"
+          id={chatButton}
           class="button"
           aria-pressed={chatIsOpen.value}
           onClick={() => (chatIsOpen.value = !chatIsOpen.value)}

@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Bot } from '../api/types.ts'
 import { Field } from '../parts/field.tsx'
+import { SaveButton } from '../parts/save-button.tsx'
 import type { FormProps } from './tab.ts'
 
 type Days = keyof Bot['retention']
@@ -57,9 +58,7 @@ export function RetentionForm({ bot, change }: FormProps): JSX.Element {
         Older ones are deleted for good, with their files and states; 0 keeps them. Empty fields have the default of the
         platform. Nothing is deleted while an event waits, people answer, or a flow is in progress.
       </p>
-      <button type="submit" class="button" disabled={isSame || isWrong}>
-        Save
-      </button>
+      <SaveButton isIdle={isSame || isWrong} />
     </form>
   )
 }

@@ -5,6 +5,7 @@ import type { Bot } from '../api/types.ts'
 import { FormDialog } from '../parts/dialog.tsx'
 import { Field } from '../parts/field.tsx'
 import { Icon } from '../parts/icons.tsx'
+import { SaveButton } from '../parts/save-button.tsx'
 import { attempt } from '../state/notices.ts'
 import { navigate, to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
@@ -55,9 +56,7 @@ function NameForm({ bot, change }: FormProps): JSX.Element {
   return (
     <form class="panel" onSubmit={submit}>
       <Field label="Name" maxLength={200} value={name} onChange={setName} />
-      <button type="submit" class="button" disabled={name.trim() === bot.name || name.trim() === ''}>
-        Save
-      </button>
+      <SaveButton isIdle={name.trim() === bot.name || name.trim() === ''} />
     </form>
   )
 }
@@ -84,9 +83,7 @@ function HostsForm({ bot, change }: FormProps): JSX.Element {
         />
       </label>
       <p class="quiet">One per line. Without entries, the bot may request no hosts.</p>
-      <button type="submit" class="button" disabled={hosts.trim() === granted}>
-        Save
-      </button>
+      <SaveButton isIdle={hosts.trim() === granted} />
     </form>
   )
 }
@@ -135,9 +132,7 @@ function SecretsForm({ bot, change }: FormProps): JSX.Element {
         <Field label="Value" type="password" autocomplete="off" value={value} onChange={setValue} />
       </div>
       <p class="quiet">The value is stored encrypted and never shown. It replaces a secret of the same name.</p>
-      <button type="submit" class="button" disabled={name.trim() === '' || value === ''}>
-        Save
-      </button>
+      <SaveButton isIdle={name.trim() === '' || value === ''} />
     </form>
   )
 }

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, explain } from '../api/ask.ts'
 import type { TableRow } from '../api/types.ts'
 import { Select } from '../parts/choice.tsx'
+import { SaveButton } from '../parts/save-button.tsx'
 import { Waiting } from '../parts/waiting.tsx'
 import { notify } from '../state/notices.ts'
 import { query } from '../state/route.ts'
@@ -62,9 +63,7 @@ export function RowForm({ botId, tableId, columns, row, onSaved }: RowFormProps)
         </p>
       )}
       <p class="toolbar">
-        <button type="submit" class="button primary" disabled={isBusy || (row !== undefined && draft.size === 0)}>
-          {row ? 'Save' : 'Add'}
-        </button>
+        <SaveButton label={row ? 'Save' : 'Add'} isPrimary isIdle={isBusy || (row !== undefined && draft.size === 0)} />
         {draft.size > 0 && (
           <button type="button" class="button" onClick={() => setDraft(new Map())}>
             Undo changes
