@@ -158,8 +158,8 @@ export function leave(): void {
 const retryMilliseconds = 3000
 
 /**
- * Loads the account's names and membership, again while the server cannot be reached. Until then the names are missing; the server
- * still checks permissions.
+ * Loads the account's names and membership, again while the server cannot be reached. Until then the names are missing;
+ * the server still checks permissions.
  */
 function loadAccount(): () => void {
   const abort = new AbortController()

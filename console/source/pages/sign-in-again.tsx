@@ -7,7 +7,10 @@ import { to } from '../state/route.ts'
 import { interruptedBecause, membership, resume, session, signOut } from '../state/session.ts'
 import { leave } from '../shell.tsx'
 
-/** Over a page whose session has ended: signs the same person in again. The page stays with what was typed in it, and cannot be read. */
+/**
+ * Over a page whose session has ended: signs the same person in again. The page stays with what was typed in it, and
+ * cannot be read.
+ */
 export function SignInAgain(): JSX.Element {
   const dialog = useModal()
   const [token, setToken] = useState('')
@@ -30,7 +33,7 @@ export function SignInAgain(): JSX.Element {
   }
   useEffect(() => {
     if (!hasCookie) return
-    // The member has signed in in another tab, and comes back.
+    // The member has signed in with another tab, and comes back.
     const look = () => void enter(undefined)
     addEventListener('focus', look)
     return () => removeEventListener('focus', look)

@@ -12,8 +12,8 @@ addEventListener(
 )
 
 /**
- * Loads a part of the console that is not in its first script: `loadPart(() => import('./part.ts'))`. A later call loads what failed
- * in an earlier one.
+ * Loads a part of the console that is not in its first script: `loadPart(() => import('./part.ts'))`. A later call
+ * loads what failed in an earlier one.
  *
  * @throws Failure with words for people, in place of the browser's
  */

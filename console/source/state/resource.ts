@@ -22,8 +22,8 @@ export function forget(): void {
 }
 
 /**
- * Loads data and refreshes it while the page is visible. A request that does not reach the server is repeated, and so is each after the
- * member has signed in again.
+ * Loads data and refreshes it while the page is visible. A request that does not reach the server is repeated, and so is
+ * each one after the member has signed in again.
  *
  * @param key identifies the data; another key loads anew, undefined loads nothing
  * @param every milliseconds between an answer and the next request; without it there is one answer

@@ -18,8 +18,9 @@ export interface Draft {
 }
 
 /**
- * A draft of a configuration: the changes of this page to what is stored, which others may change meanwhile. An empty list of origins closes the web chat, and one of file types its uploads, while an absent one
- * opens them: an empty field keeps which of the two it was.
+ * A draft of a configuration: the changes of this page to what is stored, which others may change meanwhile. An empty
+ * list of origins closes the web chat, and one of file types its uploads, while an absent one opens them: an empty field
+ * keeps which of the two it was.
  */
 export function useDraft(stored: WebchatConfiguration): Draft {
   const [changes, setChanges] = useState<WebchatConfiguration>({})
