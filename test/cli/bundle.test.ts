@@ -21,12 +21,13 @@ afterAll(() => parts.disposeAsync())
 
 /** Writes a project's files, its packages among them. Gives the project. */
 async function createProject(name: string, files: Record<string, string>) {
-  for (const [file, text] of Object.entries(files)) {
+  const settings = { name }
+  for (const [file, text] of Object.entries({ ...files, 'isobot.json': JSON.stringify(settings) })) {
     const path = join(folder, name, file)
     await mkdir(dirname(path), { recursive: true })
     await writeFile(path, text)
   }
-  return { folder: join(folder, name), entry: 'index.ts', settings: { name } }
+  return { folder: join(folder, name), entry: 'index.ts', settings }
 }
 
 async function bundle(name: string, files: Record<string, string>): Promise<Bundled> {

@@ -45,6 +45,7 @@ export async function tryLibrary(
   await writeFile(join(project, 'index.js'), bot)
   await writeFile(join(project, 'library.ts'), source)
   const settings = { name: `library-${Date.now()}`, permissions: { net: [new URL(url).host] } }
+  await writeFile(join(project, 'isobot.json'), JSON.stringify(settings))
   const whole = { folder: project, entry: 'index.js', settings }
   await using bundler = await openBundler(whole)
   const deployed = await deployProject(whole, connection, bundler, { checksTypes: false })
