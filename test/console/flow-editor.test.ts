@@ -179,6 +179,7 @@ test('a node that is chosen in the picture is where the cursor goes, and drafts 
   await box(/^greet/).focus()
   await page.keyboard.press('Enter')
   await expect.poll(() => page.url(), patience).toContain('node=greet')
+  await page.locator('.monaco-editor :focus').waitFor({ state: 'attached' })
   await page.keyboard.press('End')
   await page.keyboard.insertText(' ')
   await page.getByText('not deployed').waitFor()

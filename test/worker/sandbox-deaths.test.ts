@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { innermostOf } from '#sandbox/isolation/processes.ts'
 import { createChatUser, type ChatUser } from '../support/chat-client.ts'
 import { installCode } from '../support/install-code.ts'
@@ -214,8 +214,7 @@ describe('code that has its sandbox process killed again and again', () => {
     const before = sandboxProcesses()
     const quarantine = () => sandboxProcesses().find((pid) => !before.includes(pid))
     await chatUser.send(conversationId, 'search')
-    await expect.poll(quarantine, patience).toBeDefined()
-    process.kill(quarantine()!, 'SIGKILL')
+    process.kill(await vi.waitUntil(quarantine, patience), 'SIGKILL')
 
     await expect.poll(() => replies(platform, conversationId), patience).toHaveLength(3)
     expect((await replies(platform, conversationId)).slice(1)).toEqual(['searching', 'found'])

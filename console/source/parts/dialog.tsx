@@ -15,11 +15,12 @@ interface DialogProps {
 export function useModal(): RefObject<HTMLDialogElement | null> {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
+    const element = dialog.current!
     const opener = document.activeElement
-    dialog.current?.showModal()
+    element.showModal()
     return () => {
-      // A dialog that is removed while it is open leaves the focus nowhere.
-      if (document.activeElement === document.body && opener instanceof HTMLElement) opener.focus()
+      // A dialog that is removed while it is open leaves the focus nowhere. One that was closed has given it back itself.
+      if (element.open && document.activeElement === document.body && opener instanceof HTMLElement) opener.focus()
     }
   }, [])
   return dialog
