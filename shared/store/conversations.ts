@@ -5,7 +5,7 @@ import { newId } from '../ids.ts'
 import { changeAndRecord, type LogEntry } from './conversation-log.ts'
 import { startedInsert } from './conversation-started.ts'
 import { query, transact, type Database } from './database.ts'
-import { deleteWhere } from './delete-rows.ts'
+import { deleteRowsOfConversations } from './delete-rows.ts'
 import { keyBindings, keyHolder, externalConversation, externalUser } from './external-ids.ts'
 import type { ConversationRow, InstallationRow, UserRow } from '../models/tables.ts'
 
@@ -108,13 +108,7 @@ export async function findConversation(
   return row
 }
 
-/** Rows of one statement, which takes about a second. */
-const deletedRows = 20_000
-
-/**
- * Deletes a conversation with its messages, states and waiting events, and its copies in the inbox. All rows of a large one
- * take longer than a statement may.
- */
+/** Deletes a conversation with its messages, states and waiting events, and its copies in the inbox. */
 export async function deleteConversation(db: Database, botId: string, id: string): Promise<void> {
   await transact(db, async (transaction) => {
     const rows = await query<{ id: string }>(
@@ -126,9 +120,7 @@ export async function deleteConversation(db: Database, botId: string, id: string
       { botId, id },
     )
     const ids = rows.map((row) => row.id)
-    for (const table of ['messages', 'events']) {
-      await deleteWhere(transaction, table, 'conversation_id = any(:ids::text[])', { ids }, deletedRows)
-    }
+    await deleteRowsOfConversations(transaction, ids)
     await query(
       transaction,
       `with deleted as (delete from conversations where id = any(:ids::text[]) returning id)

@@ -3,9 +3,9 @@ import type { Binding } from './prepared-statement.ts'
 import { deleteAllRows } from './table-rows.ts'
 
 /**
- * Deletion of the rows that go with a bot or an installation, in batches: all of them together take longer than a statement
- * may. Rows that others refer to are deleted after those, because a row that goes with another one costs a statement of its
- * own. Rows that are written meanwhile go with the bot or the installation.
+ * Deletion of the rows that go with a bot, an installation or a conversation, in batches: all of them together take longer
+ * than a statement may. Rows that others refer to are deleted after those, because a row that goes with another one costs a
+ * statement of its own. Rows that are written meanwhile go with the bot, the installation or the conversation.
  */
 
 /** Rows of one statement, which takes some 100 ms. */
@@ -44,8 +44,20 @@ export async function deleteRowsOfInstallation(db: Database, installationId: str
   }
 }
 
-/** Deletes the rows of a table for which a condition holds, some in each statement. */
-export async function deleteWhere(
+/**
+ * Rows of one statement of a transaction, which takes about a second. The indexes have the deleted rows until its end, and
+ * each statement passes those of the ones before: few statements, not small ones.
+ */
+const batchOfTransaction = 20_000
+
+/** Deletes the messages and events of conversations that are about to be deleted, and are locked. */
+export async function deleteRowsOfConversations(transaction: Database, ids: string[]): Promise<void> {
+  for (const table of ['messages', 'events']) {
+    await deleteWhere(transaction, table, 'conversation_id = any(:ids::text[])', { ids }, batchOfTransaction)
+  }
+}
+
+async function deleteWhere(
   db: Database,
   table: string,
   condition: string,

@@ -238,7 +238,7 @@ export interface RowRange {
   last: number
 }
 
-/** The rows of a table in ranges for one statement each. Each row is looked at once, whatever happens to those before. */
+/** Ranges of the rows of a table, each for one statement. They stay disjoint when a caller deletes the rows of a range. */
 export async function* rangesOf(db: Database, tableId: string): AsyncGenerator<RowRange & { rows: number }> {
   for (let first = 1; ;) {
     const [batch] = await query<{ last: number | null; rows: number }>(

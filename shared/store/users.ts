@@ -113,7 +113,8 @@ export function deleteUser(
     )
     if (!user) return undefined
     const { conversation_ids: conversationIds } = user
-    if (conversationIds.length > conversationsOfBatch) await leave(transaction, { botId, id, conversationIds })
+    if (conversationIds.length > conversationsOfBatch)
+      await leaveConversations(transaction, { botId, id, conversationIds })
     await query(
       transaction,
       `with deleted as (
@@ -135,7 +136,7 @@ export function deleteUser(
 }
 
 /** Takes a user out of conversations, all of which together take longer than a statement may. */
-async function leave(
+async function leaveConversations(
   transaction: Database,
   { botId, id, conversationIds }: { botId: string; id: string; conversationIds: string[] },
 ): Promise<void> {

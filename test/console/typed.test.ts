@@ -118,7 +118,7 @@ test('what is typed in the tab Web chat stays while another member changes the b
   await page.getByRole('button', { name: 'Save' }).click()
   const saved = { botName: 'Ben', greeting: 'Hello', botDescription: 'Answers at once' }
   await expect.poll(readWebchat, patience).toEqual(saved)
-  // What is saved is no change any more.
+  // A saved field follows the changes of others.
   const later = { webchat: { configuration: { ...saved, botDescription: 'Answers soon' } } }
   await page.clock.fastForward('00:20')
   await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { integrations: later })

@@ -220,7 +220,7 @@ function unreachable(next: string): Failure {
   return new Failure(0, { type: 'Unreachable', message: `The server cannot be reached. ${next}` })
 }
 
-/** What a person does after a request without an answer. A write may have been carried out. */
+/** The advice after a request without an answer. A write may have been carried out. */
 function nextAfter(method: string, { isReading = method === 'GET', idempotencyKey }: Request): string {
   if (isReading) return 'This page keeps retrying; check that the api runs.'
   if (idempotencyKey !== undefined) return 'Check that the api runs, and try again: it is carried out once.'

@@ -34,7 +34,7 @@ export function RowForm({ botId, tableId, columns, row, onSaved }: RowFormProps)
       const id = await store(botId, tableId, row?.id, valuesOf(draft, columns))
       notify('good', row ? `Row ${id} is saved.` : `Row ${id} is added.`)
       setProblem('')
-      // What was typed while it was saved stays.
+      // Text that was typed during the save stays.
       setDraft((present) => new Map([...present].filter(([name, text]) => draft.get(name) !== text)))
       onSaved(id)
     } catch (error) {

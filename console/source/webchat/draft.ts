@@ -26,7 +26,7 @@ export function useDraft(stored: WebchatConfiguration): Draft {
   const [changes, setChanges] = useState<WebchatConfiguration>({})
   const [origins, setOrigins] = useTyped((stored.allowedOrigins ?? []).join('\n'))
   const [fileTypes, setFileTypes] = useTyped((stored.fileTypes ?? []).join('\n'))
-  // What is stored is no change any more, and follows what others store.
+  // A change that is stored is none any more: its field follows the changes of others.
   useEffect(() => {
     setChanges((changes) =>
       Object.fromEntries(
@@ -69,7 +69,7 @@ export function withoutEmpty(values: WebchatConfiguration): WebchatConfiguration
   )
 }
 
-/** Whether two values are stored alike, in whatever order their fields are. */
+/** Whether two values are equal when they are stored, regardless of the order of their fields. */
 function isSame(one: unknown, other: unknown): boolean {
   const [text, otherText] = [one, other].map((value) =>
     JSON.stringify(isEmpty(value) ? undefined : sorted(filled(value))),

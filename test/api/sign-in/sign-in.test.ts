@@ -376,7 +376,7 @@ test(
     ])
     await begin(tab)
     await tab.close()
-    // A browser without windows may not tell that the page is looked at again.
+    // A headless browser may not send `focus` to a page that is shown again.
     await page.evaluate(`dispatchEvent(new Event('focus'))`)
     await dialog.waitFor({ state: 'detached' })
     await page.getByRole('heading', { level: 1, name: 'Queue' }).waitFor()
