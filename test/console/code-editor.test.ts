@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createMember } from '../support/members.ts'
 import type { DeployedBot, Platform } from '../support/platform.ts'
 import { installing, openConsole, patience, signIn } from './open-console.ts'
 
@@ -53,6 +54,22 @@ test('a member who returns to changed code reads that another version was deploy
   await page.getByText('Another version was deployed in the meantime. Your deployment replaces it.').waitFor()
   await line().waitFor()
   expect(await line().textContent()).toContain('mine')
+})
+
+test('changed code outlives a sign-out, and only the member who wrote it sees it again', async () => {
+  const { authorization } = await createMember(platform, 'developer', platform.workspaceId)
+  const signInHere = async (token: string) => {
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('Personal token').fill(token)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await line().waitFor()
+  }
+  await begin()
+  await signInHere(authorization.replace('Bearer ', ''))
+  expect(await line().textContent()).toContain('first')
+  await signInHere(platform.token)
+  await expect.poll(() => line().textContent(), patience).toContain('mine')
+  await page.getByText('not deployed').waitFor()
 })
 
 test('a part of the console that cannot be loaded says so, leaves the page, and is loaded by another attempt', async () => {

@@ -7,6 +7,7 @@ import { Opening } from '../editor/opening.tsx'
 import { useEditor, useUnsaved } from '../editor/use-editor.ts'
 import { Confirm } from '../parts/dialog.tsx'
 import { Refusal, Skeleton } from '../parts/loaded.tsx'
+import { Drafts } from '../state/drafts.ts'
 import { notify } from '../state/notices.ts'
 import { useAnswer } from '../state/resource.ts'
 import { query, to } from '../state/route.ts'
@@ -35,8 +36,8 @@ export function CodeTab({ bot, reloadBot }: TabProps): JSX.Element {
   )
 }
 
-/** Changed code that is not deployed, by bot id; kept while the page is open. */
-const drafts = new Map<string, { code: string; basedOn: string }>()
+/** Changed code that is not deployed, by bot id. */
+const drafts = new Drafts<{ code: string; basedOn: string }>()
 
 const replacing = 'Another version was deployed in the meantime. Your deployment replaces it.'
 

@@ -8,6 +8,7 @@ import { Opening } from '../editor/opening.tsx'
 import { useEditor, useUnsaved } from '../editor/use-editor.ts'
 import { Confirm } from '../parts/dialog.tsx'
 import { plural } from '../format.ts'
+import { Drafts } from '../state/drafts.ts'
 import { notify } from '../state/notices.ts'
 import { navigate, query, to } from '../state/route.ts'
 import { positionIn, readFlow, writeFlow } from './flow-text.ts'
@@ -30,8 +31,8 @@ export interface FlowEditorProps {
   onDeployed: () => void
 }
 
-/** Changed flows that are not deployed, by bot and flow; kept while the page is open. */
-const drafts = new Map<string, { text: string; basedOn: string }>()
+/** Changed flows that are not deployed, by bot and flow. */
+const drafts = new Drafts<{ text: string; basedOn: string }>()
 
 /** The deployed flow with which a changed text began; undefined without a changed text. */
 export function beginningOf(bot: Bot, flowId: string): Flow | undefined {
