@@ -1,10 +1,11 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { isRecord } from '#shared/models/payload.ts'
 import { isPackaged } from '#shared/process/is-packaged.ts'
 import { failed, misused, unreachable } from './failure.ts'
 import { isPlaintext } from './plaintext-warning.ts'
+import { replaceFile } from './replace-file.ts'
 import { isStartRunning } from './start/record.ts'
 
 /** The address of a platform with the credentials for it. */
@@ -186,10 +187,7 @@ function isProfileFile(content: unknown): content is ProfileFile {
 async function writeProfileFile(content: ProfileFile): Promise<void> {
   const file = profileFile()
   await mkdir(join(file, '..'), { recursive: true, mode: 0o700 })
-  // Written to a draft and renamed, so that a crash leaves a complete file that other users can never read.
-  const draft = `${file}.${process.pid}`
-  await writeFile(draft, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 })
-  await rename(draft, file)
+  await replaceFile(file, `${JSON.stringify(content, undefined, 2)}\n`, 0o600)
 }
 
 async function readIfPresent(file: string): Promise<string | undefined> {

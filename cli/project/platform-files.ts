@@ -1,6 +1,7 @@
-import { copyFile, mkdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
+import { mkdir, readFile, readlink, rm, symlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { isPackaged } from '#shared/process/is-packaged.ts'
+import { replaceFile } from '../replace-file.ts'
 import { home } from './own-package.ts'
 
 /**
@@ -21,10 +22,7 @@ async function refreshTypes(folder: string): Promise<void> {
   const [current, copied] = await Promise.all([readFile(from), readFile(to).catch(() => undefined)])
   if (copied && current.equals(copied)) return
   await mkdir(dirname(to), { recursive: true })
-  // A rename replaces a symbolic link of that name and not its target.
-  const draft = `${to}.${process.pid}`
-  await copyFile(from, draft)
-  await rename(draft, to)
+  await replaceFile(to, current)
 }
 
 /** Creates or replaces a symbolic link. A folder of that name, as npm may have installed it, stays. */

@@ -1,6 +1,7 @@
-import { readFile, realpath, rename, stat, writeFile } from 'node:fs/promises'
+import { readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { failed, misused } from '../failure.ts'
+import { replaceFile } from '../replace-file.ts'
 import { readSettings, settingsFor, type ProjectSettings } from './settings.ts'
 
 /** The settings file; a folder that has it is a bot's project. */
@@ -68,7 +69,9 @@ export async function rememberBot(project: Project, url: string, botId: string):
     const own = environment === undefined ? content : content.environments?.[environment.name]
     if (!own) throw failed(`it has no environment "${environment?.name}" any more`)
     own.bots = { ...own.bots, [url]: botId }
-    await replaceFile(file, `${JSON.stringify(content, undefined, 2)}\n`)
+    // A symbolic link stays one.
+    const target = await realpath(file)
+    await replaceFile(target, `${JSON.stringify(content, undefined, 2)}\n`, (await stat(target)).mode)
   } catch (cause) {
     const entry = `"bots": ${JSON.stringify({ [url]: botId })}`
     throw failed(
@@ -78,15 +81,6 @@ export async function rememberBot(project: Project, url: string, botId: string):
     )
   }
   settings.bots = { ...settings.bots, [url]: botId }
-}
-
-/** Replaces the content of a file at once: a program that reads it meanwhile, or a crash, sees the old one or the new one. */
-async function replaceFile(file: string, content: string): Promise<void> {
-  // A symbolic link stays one.
-  const target = await realpath(file)
-  const draft = `${target}.${process.pid}`
-  await writeFile(draft, content, { mode: (await stat(target)).mode })
-  await rename(draft, target)
 }
 
 export async function isFolder(path: string): Promise<boolean> {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newToken } from '#shared/ids.ts'
+import { replaceFile } from '../replace-file.ts'
 
 /** The credentials for the platform that `npm start` runs, for people and tests. */
 export interface SavedCredentials {
@@ -36,7 +37,7 @@ export async function openCredentials(directory: string): Promise<Credentials> {
     secret: await openSecret(join(directory, 'secret')),
     async save(rest) {
       const saved = { ...rest, token }
-      await writePrivately(file, `${JSON.stringify(saved, undefined, 2)}\n`)
+      await replaceFile(file, `${JSON.stringify(saved, undefined, 2)}\n`, 0o600)
       return saved
     },
   }
@@ -46,7 +47,7 @@ async function openSecret(file: string): Promise<string> {
   const earlier = await readIfPresent(file)
   if (earlier) return earlier
   const secret = randomBytes(32).toString('hex')
-  await writePrivately(file, secret)
+  await replaceFile(file, secret, 0o600)
   return secret
 }
 
@@ -57,11 +58,4 @@ async function readIfPresent(file: string): Promise<string | undefined> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
   }
-}
-
-/** Replaces a file atomically, so that a crash leaves the old or the new one. */
-async function writePrivately(file: string, text: string): Promise<void> {
-  const draft = `${file}.${process.pid}`
-  await writeFile(draft, text, { mode: 0o600 })
-  await rename(draft, file)
 }

@@ -1,8 +1,9 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { findAncestry, hasLostLauncher } from '#shared/process/launchers.ts'
 import { findProcess } from '#shared/process/find-process.ts'
+import { replaceFile } from '../replace-file.ts'
 
 /** The record of a running start in its data folder, for the next start. */
 interface StartRecord {
@@ -64,12 +65,7 @@ export async function recordStart(directory: string): Promise<OwnRecord> {
   const record: StartRecord = { processes: [], launchers, isStopping: false }
   let written = Promise.resolve()
   // Writes are serialized because they share the draft file.
-  const write = () => (written = written.then(writeNow))
-  const writeNow = async () => {
-    const draft = `${recordFile(directory)}.${process.pid}`
-    await writeFile(draft, JSON.stringify(record))
-    await rename(draft, recordFile(directory))
-  }
+  const write = () => (written = written.then(() => replaceFile(recordFile(directory), JSON.stringify(record))))
   const add: OwnRecord['add'] = async (pids) => {
     for (const pid of pids) {
       record.processes.push({ pid, commandLine: (await findProcess(pid))?.commandLine ?? '' })
