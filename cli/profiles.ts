@@ -138,7 +138,7 @@ export async function localDataDirectory(): Promise<string> {
 export async function announceStart(directory: string): Promise<void> {
   // If the file cannot be written, users have to set ISOBOT_DATA_DIR.
   await mkdir(join(startedFile(), '..'), { recursive: true, mode: 0o700 }).catch(() => {})
-  await writeFile(startedFile(), `${directory}\n`, { mode: 0o600 }).catch(() => {})
+  await replaceFile(startedFile(), `${directory}\n`, 0o600).catch(() => {})
 }
 
 /** The file that names the data folder of the last start. */
