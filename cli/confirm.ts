@@ -1,22 +1,30 @@
 import { createInterface } from 'node:readline/promises'
 import { failed, misused } from './failure.ts'
-import { withoutControlCharacters } from './output.ts'
+import { inOneLine, withoutControlCharacters } from './output.ts'
 
 /**
  * Asks a person to confirm an action that cannot be undone.
  *
  * @param isConfirmed whether the command line confirms it, as `--yes`
+ * @param otherwise what is so when the answer is no
  * @throws Failure when the answer is no, or when standard input is not a terminal
  */
-export async function confirm(question: string, isConfirmed: boolean): Promise<void> {
+export async function confirm(asked: string, isConfirmed: boolean, otherwise = unchanged): Promise<void> {
   if (isConfirmed) return
-  if (!process.stdin.isTTY) throw misused(`${question} Without a terminal, confirm with --yes`)
-  const answer = await ask(`${question} [y/N] `)
-  if (!/^y(es)?$/i.test(answer.trim())) throw failed('Cancelled: nothing was changed')
+  // Names in it are those of users.
+  const question = inOneLine(asked)
+  if (!process.stdin.isTTY) {
+    const state = otherwise === unchanged ? '' : `. Until then ${otherwise}`
+    throw misused(`${question} Without a terminal, confirm with --yes${state}`)
+  }
+  const answer = await ask(`${question} [y/N] `, otherwise)
+  if (!/^y(es)?$/i.test(answer.trim())) throw failed(`Cancelled: ${otherwise}`)
 }
 
+const unchanged = 'nothing was changed'
+
 /** Reads one line from a person at the terminal. */
-export async function ask(question: string): Promise<string> {
+export async function ask(question: string, otherwise = unchanged): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const closed = new AbortController()
   terminal.once('close', () => closed.abort())
@@ -24,7 +32,7 @@ export async function ask(question: string): Promise<string> {
     return await terminal.question(withoutControlCharacters(question), { signal: closed.signal })
   } catch (cause) {
     process.stderr.write('\n')
-    throw failed('Cancelled: nothing was changed', { cause })
+    throw failed(`Cancelled: ${otherwise}`, { cause })
   } finally {
     terminal.close()
   }

@@ -85,6 +85,11 @@ export function withoutControlCharacters(text: string): string {
   return text.replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g, toSign)
 }
 
+/** Untrusted text in one line: its line breaks and tabs are visible signs, too. */
+export function inOneLine(text: string): string {
+  return withoutControlCharacters(text).replaceAll(/[\t\n]/g, toSign)
+}
+
 /** Text for a terminal with partly untrusted content: colour sequences stay, other control characters become signs. */
 export function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex
@@ -100,8 +105,11 @@ function toSign(character: string): string {
 
 /** Rows as columns of even width, below their titles. */
 export function table(titles: readonly string[], cells: readonly (readonly string[])[]): string {
-  const rows = cells.map((row) => row.map(withoutControlCharacters))
-  const widths = titles.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)))
+  const rows = cells.map((row) => row.map(inOneLine))
+  // There may be more rows than a function takes parameters.
+  const widths = titles.map((title, column) =>
+    rows.reduce((widest, row) => Math.max(widest, row[column]!.length), title.length),
+  )
   const line = (cells: readonly string[]) => cells.map((cell, column) => cell.padEnd(widths[column]!))
   const heading = line(titles).map((title) => styled('bold', title))
   return [heading, ...rows.map(line)].map((cells) => cells.join('  ').trimEnd()).join('\n')

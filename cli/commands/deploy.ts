@@ -42,7 +42,7 @@ export function addDeployCommand(program: Command): void {
       const [
         { openProject, inEnvironment },
         { openBundler },
-        { deployProject },
+        { deployProject, describeChanged },
         { refreshPlatformFiles },
         { showProblems },
         { showPlan },
@@ -85,12 +85,23 @@ export function addDeployCommand(program: Command): void {
         } catch (error) {
           if (!(error instanceof Failure) || error.type !== 'BreakingChanges') throw error
           const { confirm } = await import('../confirm.ts')
-          const { removed, lost } = (error.details ?? {}) as { removed?: string; lost?: string }
+          const {
+            removed,
+            lost,
+            changed = [],
+          } = (error.details ?? {}) as {
+            removed?: string
+            lost?: string
+            changed?: string[]
+          }
+          // That of an integration is not a question: its code has to be corrected.
+          if (removed === undefined && lost === undefined) throw error
           const question =
             removed === undefined
               ? `The project has no hooks. Replace the version that has ${lost}?`
               : `Conversations wait at nodes that the project does not have: ${removed}. Let them begin again at main?`
-          await confirm(question, false)
+          const cancelled = changed.length === 0 ? undefined : `the bot was not changed. ${describeChanged(changed)}`
+          await confirm(question, false, cancelled)
           return deploy({
             ...allowed,
             ...(removed === undefined ? { allowsNoHooks: true } : { allowsRemovedNodes: true }),
@@ -108,9 +119,12 @@ export function addDeployCommand(program: Command): void {
         return
       }
       if ('problems' in deployed) {
-        const { problems } = deployed
+        const { problems, changed = [] } = deployed
         const shown = await showProblems(project.folder, problems)
-        throw failed(`Nothing was deployed:\n\n${shown}`, { type: 'InvalidSource', details: { problems } })
+        const details = { problems, ...(changed.length > 0 && { changed }) }
+        const heading =
+          changed.length === 0 ? 'Nothing was deployed' : `The bot was not deployed. ${describeChanged(changed)}`
+        throw failed(`${heading}:\n\n${shown}`, { type: 'InvalidSource', details })
       }
       const { changes = [], missingSecrets = [] } = plan ?? {}
       output.result({ ...words.describeDeployed(deployed), changes, missingSecrets }, () =>

@@ -1,5 +1,5 @@
 import { previewOf } from '#shared/models/payload.ts'
-import { localTime, styled, table, withoutControlCharacters } from '../output.ts'
+import { inOneLine, localTime, styled, table, withoutControlCharacters } from '../output.ts'
 import type { ConversationSummary, Message, Transcript } from './read-conversations.ts'
 
 /** Conversations as a table for people. */
@@ -30,5 +30,5 @@ function formatMessage({ createdAt, author, type, payload, event }: Message): st
   const name = author.kind === 'bot' ? 'bot' : `${author.kind} ${author.name ?? author.id}`
   const text = payload ? previewOf({ type, payload }) : `(${type}, too large)`
   const failure = event?.status === 'failed' ? styled('red', `  failed: ${event.failureReason ?? event.id}`) : ''
-  return `${styled('dim', localTime(createdAt))}  ${styled('bold', withoutControlCharacters(name))}: ${withoutControlCharacters(text)}${failure}`
+  return `${styled('dim', localTime(createdAt))}  ${styled('bold', inOneLine(name))}: ${withoutControlCharacters(text)}${failure}`
 }

@@ -1,5 +1,5 @@
 import { maxUnread } from '#shared/models/handover.ts'
-import { localTime, styled, table, withoutControlCharacters } from '../output.ts'
+import { inOneLine, localTime, styled, table, withoutControlCharacters } from '../output.ts'
 import type { ListedHandover, Note } from './handovers.ts'
 
 const headings = ['CREATED', 'ID', 'STATUS', 'UNREAD', 'BOT', 'USER', 'MEMBER', 'TITLE']
@@ -23,7 +23,7 @@ export function formatHandovers(handovers: readonly ListedHandover[]): string {
 /** The notes of a handover below its transcript; nothing where there are none. */
 export function formatNotes(notes: readonly Note[]): string {
   const lines = notes.map(({ createdAt, author, text }) => {
-    const name = withoutControlCharacters(author.name)
+    const name = inOneLine(author.name)
     return `${styled('dim', localTime(createdAt))}  ${styled('bold', `note of ${name}`)}: ${withoutControlCharacters(text)}`
   })
   return lines.map((line) => `\n${line}`).join('')

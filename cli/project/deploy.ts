@@ -56,6 +56,13 @@ export interface Deployed {
   milliseconds: { all: number; preparing: number }
 }
 
+/** A source with problems. */
+export interface NotDeployed {
+  problems: Problem[]
+  /** Integrations that were changed before the problems were found. */
+  changed?: string[]
+}
+
 /**
  * Bundles a project, checks its types and deploys it, as a new bot the first time.
  *
@@ -68,7 +75,7 @@ export async function deployProject(
   connection: Connection,
   bundler: Bundler,
   options: DeployOptions,
-): Promise<Deployed | { problems: Problem[] } | undefined> {
+): Promise<Deployed | NotDeployed | undefined> {
   const started = performance.now()
   const [bundled, problems] = await Promise.all([
     bundler.bundle(),
@@ -98,30 +105,22 @@ async function upload(
   connection: Connection,
   bundle: Bundle,
   { bot, net, note, allowsNoHooks = false, allowsRemovedNodes = true, renamed, signal, onPlan }: DeployOptions,
-): Promise<Pick<Deployed, 'bot' | 'isNew' | 'removedNodes' | 'warnings'> | { problems: Problem[] } | undefined> {
+): Promise<Pick<Deployed, 'bot' | 'isNew' | 'removedNodes' | 'warnings'> | NotDeployed | undefined> {
   const id = bot === undefined ? project.settings.bots?.[connection.profile.url] : (await findBot(connection, bot)).id
   const declared = net ? { ...project.settings, permissions: { net } } : project.settings
   const plan = await planDeployment(connection, declared, bundle, { id, comparesCode: onPlan !== undefined })
   if (onPlan?.(plan) === false) return undefined
+  // What can be refused beforehand changes no integration.
+  if (id === undefined) await assertNameIsFree(connection, project)
+  const { problems, warnings, changed } = await applyIntegrations(connection, plan, signal)
+  if (problems) return { problems, changed }
   const body = { ...toBody(bundle), ...(note !== undefined && { note }), ...plan.fields }
   const request = { body, ...(signal && { signal }) }
-  const warnings: string[] = []
   const withWarnings = (deployed: Updated): Updated => {
     const all = [...warnings, ...(deployed.warnings ?? [])]
     return all.length > 0 ? { ...deployed, warnings: all } : deployed
   }
   try {
-    for (const grant of plan.grants) {
-      const permissions = { net: grant.net }
-      await connection.ask('PUT', `/v1/admin/integrations/${grant.id}`, { body: { permissions } })
-    }
-    for (const { alias, integration, id: present, net: hosts } of plan.uploads) {
-      const uploaded = await uploadOwn(connection, integration, { id: present, net: hosts, signal })
-      if ('problems' in uploaded) return uploaded
-      warnings.push(...uploaded.warnings)
-      const installation = (plan.fields['integrations'] as Record<string, object> | undefined)?.[alias]
-      if (installation) Object.assign(installation, { integrationId: uploaded.id })
-    }
     const allowed = {
       allowNoHooks: allowsNoHooks,
       ...(!allowsRemovedNodes && { allowRemovedNodes: false }),
@@ -129,16 +128,70 @@ async function upload(
     }
     const updated = id === undefined ? undefined : await updateBot(connection, id, request, allowed)
     if (updated) return { ...withWarnings(updated), isNew: false }
-    await assertNameIsFree(connection, project)
+    if (id !== undefined) await assertNameIsFree(connection, project)
     const named = { ...request, body: { ...body, name: project.settings.name } }
     if (body.flows.length === 0) delete (named.body as Partial<typeof body>).flows
     const created = await connection.ask<'createBot'>('POST', '/v1/admin/bots', named)
     return { ...withWarnings(created), isNew: true }
   } catch (error) {
     const problem = toProblem(error, bundle)
-    if (problem) return { problems: [problem] }
-    throw lossOf(error) ?? error
+    if (problem) return { problems: [problem], changed }
+    throw withChanged(lossOf(error) ?? error, changed)
   }
+}
+
+interface AppliedIntegrations {
+  warnings: string[]
+  /** What is another one than before, by its name. */
+  changed: string[]
+  /** The problems of a source, after which nothing more is applied. */
+  problems?: Problem[]
+}
+
+/** Grants hosts, and uploads the integrations of the project, whose ids the plan's installations get. */
+async function applyIntegrations(
+  connection: Connection,
+  { grants, uploads, fields }: DeploymentPlan,
+  signal: AbortSignal | undefined,
+): Promise<AppliedIntegrations> {
+  const applied: AppliedIntegrations = { warnings: [], changed: [] }
+  try {
+    for (const { id, name, net } of grants) {
+      await connection.ask('PUT', `/v1/admin/integrations/${id}`, { body: { permissions: { net } } })
+      applied.changed.push(`the hosts of ${name}`)
+    }
+    for (const { aliases, integration, id: present, net, differs } of uploads) {
+      const uploaded = await uploadOwn(connection, integration, { id: present, net, signal })
+      if ('problems' in uploaded) return { ...applied, problems: uploaded.problems }
+      applied.warnings.push(...uploaded.warnings)
+      const { name, version } = integration.definition
+      if (differs) applied.changed.push(`the integration ${name}@${version}`)
+      const installations = (fields['integrations'] ?? {}) as Record<string, object>
+      for (const alias of aliases) {
+        const installation = installations[alias]
+        if (installation) Object.assign(installation, { integrationId: uploaded.id })
+      }
+    }
+    return applied
+  } catch (error) {
+    throw withChanged(error, applied.changed)
+  }
+}
+
+/** The failure of a deployment that has changed integrations before, and names them. */
+function withChanged(error: unknown, changed: string[]): unknown {
+  if (!(error instanceof Failure) || changed.length === 0) return error
+  const { exitCode, message, type, details } = error
+  return new Failure(exitCode, `${message}. ${describeChanged(changed)}`, {
+    cause: error,
+    ...(type !== undefined && { type }),
+    details: { ...details, changed },
+  })
+}
+
+/** Integrations are changed before the bot, whose code may need them. */
+export function describeChanged(changed: readonly string[]): string {
+  return `Changed before, and still so: ${changed.join(', ')}`
 }
 
 /** @returns the id of the integration and warnings about it, or the problem of its source */

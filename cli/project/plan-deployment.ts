@@ -29,20 +29,22 @@ export interface DeploymentPlan {
   missingSecrets: string[]
   /** Fields of `createBot` and `updateBot`, beside code, name and note. */
   fields: Record<string, unknown>
-  /** Hosts to grant to integrations of the workspace, by the id of the integration. */
-  grants: { id: string; net: string[] }[]
+  /** Hosts to grant to integrations of the workspace. */
+  grants: { id: string; name: string; net: string[] }[]
   /** Integrations of the project to create or update. */
   uploads: IntegrationUpload[]
 }
 
 export interface IntegrationUpload {
-  /** The installation that gets the id of the integration. */
-  alias: string
+  /** The installations that get the id of the integration. */
+  aliases: string[]
   integration: BundledIntegration
   /** Of the version that the workspace has; undefined for a new one. */
   id: string | undefined
   /** The hosts that its code may request. */
   net: string[]
+  /** Whether the workspace has another one, or none. */
+  differs: boolean
 }
 
 interface PlanOptions {
@@ -164,8 +166,7 @@ async function planIntegrations(
   fields: Record<string, unknown>,
 ): Promise<Pick<DeploymentPlan, 'grants' | 'uploads'>> {
   const changed: Record<string, unknown> = {}
-  const grants: DeploymentPlan['grants'] = []
-  const uploads: IntegrationUpload[] = []
+  const planned = new Map<string, PlannedIntegration>()
   for (const [alias, declared] of Object.entries(integrations)) {
     const own = bundle.integrations?.[declared.integration]
     const found = own
@@ -180,6 +181,7 @@ async function planIntegrations(
       isWanted(enabled, present.enabled) ||
       isWanted(configurationType, present.configurationType) ||
       (configuration !== undefined && !containsAll(present.configuration, configuration))
+    const { name, version } = own?.definition ?? found!
     if (differs) {
       changed[alias] = { ...(found && { integrationId: found.id }), ...settings }
       const { hosts: _hosts, ...shown } = declared
@@ -188,20 +190,53 @@ async function planIntegrations(
         enabled: present.enabled,
         configuration: 'as deployed',
       }
-      const { name, version } = own?.definition ?? found!
       changes.push(changeOf(`integrations.${alias}`, former, { ...shown, integration: `${name}@${version}` }))
     }
-    const granted = found?.permissions.net ?? []
+    // Several installations may be of one integration, which is uploaded once, and granted the hosts of all of them.
+    const key = found?.id ?? `${name}@${version}`
+    const others = planned.get(key)
+    if (own && others?.own && !isDeepStrictEqual(own, others.own)) {
+      throw misused(
+        `integrations.${alias} and integrations.${others.aliases[0]} are two integrations with the name and version ` +
+          `${name}@${version}: change one of them`,
+      )
+    }
+    const granted = others?.net ?? found?.permissions.net ?? []
     const added = (declared.hosts ?? []).filter((host) => !granted.includes(host))
     const net = [...granted, ...added]
     if (added.length > 0) changes.push({ field: `integrations.${alias}.hosts`, from: granted, to: net })
-    if (own) {
-      uploads.push({ alias, integration: own, id: found?.id, net })
-      changes.push(...compareIntegration(alias, own, found))
-    } else if (found && added.length > 0) grants.push({ id: found.id, net })
+    const compared = own && !others?.own ? compareIntegration(alias, own, found) : []
+    changes.push(...compared)
+    planned.set(key, {
+      id: found?.id,
+      name: `${name}@${version}`,
+      own: others?.own ?? own,
+      aliases: [...(others?.aliases ?? []), alias],
+      net,
+      differs: others?.differs === true || added.length > 0 || compared.length > 0,
+    })
   }
   if (Object.keys(changed).length > 0) fields['integrations'] = changed
+  const grants: DeploymentPlan['grants'] = []
+  const uploads: IntegrationUpload[] = []
+  for (const { id, name, own, aliases, net, differs } of planned.values()) {
+    if (own) uploads.push({ aliases, integration: own, id, net, differs })
+    else if (id !== undefined && differs) grants.push({ id, name, net })
+  }
   return { grants, uploads }
+}
+
+/** What a deployment does with one version of an integration. */
+interface PlannedIntegration {
+  /** Undefined for a new one. */
+  id: string | undefined
+  name: string
+  /** That of the project; undefined for one that the workspace has, or a public one. */
+  own: BundledIntegration | undefined
+  aliases: string[]
+  net: string[]
+  /** Whether it is another one than the present one, or has more hosts. */
+  differs: boolean
 }
 
 /** The changes of the code and the definition of a project's own integration. */

@@ -107,6 +107,73 @@ test('problems of an integration are shown with their places, and nothing is dep
   expect((body.bots as { name: string }[]).map(({ name }) => name)).not.toContain('faulty')
 })
 
+test('an integration of several installations is uploaded once, and granted the hosts of all of them', async () => {
+  const folder = await createProject('twice')
+  const { integration } = (
+    await platform.ask('POST', '/v1/admin/integrations', {
+      name: 'pager',
+      version: '1.0.0',
+      code: 'export const register = () => {}',
+    })
+  ).body
+  const declare = (hosts: Record<string, string[]>) => {
+    const own = { integration: './integrations/crm' }
+    const integrations = {
+      north: { ...own, hosts: hosts['north'] },
+      south: { ...own, hosts: hosts['south'] },
+      day: { integration: 'pager', hosts: hosts['day'] },
+      night: { integration: 'pager', hosts: hosts['night'] },
+    }
+    return writeFile(join(folder, 'isobot.json'), JSON.stringify({ name: 'twice', integrations, bots }))
+  }
+  let bots: object | undefined
+  await declare({ north: ['north.example'], south: ['south.example'], day: ['day.example'], night: ['night.example'] })
+  const { integrations } = await isobot.json<Deployed>('deploy', folder)
+  expect(integrations).toMatchObject({ north: { status: 'registered' }, south: { status: 'registered' } })
+  const hostsOf = async (path: string) =>
+    (await platform.ask('GET', `/v1/admin/integrations/${path}`)).body.integration.permissions.net as string[]
+  expect(await hostsOf('twice/1.0.0')).toEqual(['north.example', 'south.example'])
+  expect(await hostsOf(integration.id)).toEqual(['day.example', 'night.example'])
+  expect(await wouldChange(folder)).toEqual([])
+
+  bots = (JSON.parse(await readFile(join(folder, 'isobot.json'), 'utf8')) as { bots: object }).bots
+  await declare({ north: ['third.example'], south: [], day: [], night: ['third.example'] })
+  await isobot.json('deploy', folder)
+  expect(await hostsOf('twice/1.0.0')).toEqual(['north.example', 'south.example', 'third.example'])
+  expect(await hostsOf(integration.id)).toEqual(['day.example', 'night.example', 'third.example'])
+})
+
+test('a deployment that is refused after an integration was changed names the integration', async () => {
+  const folder = await createProject('halfway')
+  const deploy = (...options: string[]) => isobot.run(['deploy', folder, '--no-types', ...options])
+  const writeBot = (source: string) => writeFile(join(folder, 'src', 'index.ts'), source)
+  expect(await deploy()).toMatchObject({ code: 0 })
+  await writeBot('throw new RangeError("at load")')
+  expect((await deploy()).stderr).toMatch(/error: Nothing was deployed:\n\n.*RangeError: at load/s)
+
+  await write(folder, 'index.ts', code.replace('body: ctx.configuration.region', "body: 'second'"))
+  const words = 'Changed before, and still so: the integration halfway@1.0.0'
+  const problem = await deploy()
+  expect(problem).toMatchObject({ code: 1, stderr: expect.stringContaining(`The bot was not deployed. ${words}:`) })
+  await write(folder, 'index.ts', code.replace('body: ctx.configuration.region', "body: 'third'"))
+  await writeBot('export const actions = { nothing() {} }')
+  const loss = await deploy()
+  expect(loss).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`Until then the bot was not changed. ${words}`),
+  })
+  expect(loss.stderr).toContain('The project has no hooks')
+  // The integration is the same now.
+  expect((await deploy()).stderr).not.toContain('Changed before')
+})
+
+test('a name that another bot has is refused before an integration is created', async () => {
+  const folder = await createProject('taken')
+  await platform.ask('POST', '/v1/admin/bots', { name: 'taken' })
+  expect(await isobot.run(['deploy', folder])).toMatchObject({ code: 2, stderr: expect.stringContaining('--bot bot_') })
+  expect((await platform.ask('GET', '/v1/admin/integrations/taken/1.0.0')).status).toBe(404)
+})
+
 test('warnings about the scripts of an integration are printed, and in the document for programs', async () => {
   const folder = await createProject('scripted')
   const scripted = { ...definition, name: 'scripted', identifier: { extractScript: '.body +' } }
