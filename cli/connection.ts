@@ -1,5 +1,6 @@
 import type { ErrorBody } from '#shared/errors.ts'
 import { isRecord } from '#shared/models/payload.ts'
+import { newlineDelimited } from '#shared/json/line-format.ts'
 import type { AnswerOf, OperationName } from '#shared/openapi/answer-of.ts'
 import { failed, Failure, misused, unreachable } from './failure.ts'
 import { environmentName, type Profile } from './profiles.ts'
@@ -28,6 +29,11 @@ export interface Connection {
    * @throws Failure with a remedy: with exit code 3 where the platform is unavailable or refuses the token
    */
   ask<Name extends OperationName>(method: Method, path: string, request?: Request): Promise<AnswerOf<Name>>
+  /**
+   * Calls an operation that answers with lines of JSON, which are not collected.
+   * @throws Failure as `ask` does; the stream itself fails with the error of the connection
+   */
+  stream(method: Method, path: string, request?: Request): Promise<AsyncIterable<Uint8Array>>
   /** All rows of a paginated operation; `rows` is the name of their field in the answer. */
   list<T>(path: string, rows: string, request?: Request & { limit?: number }): AsyncGenerator<T>
 }
@@ -41,6 +47,7 @@ export async function connect(chosen: Omit<Profile, 'workspaceId'> & { workspace
   return {
     profile,
     ask,
+    stream: (method, path, request) => sendForLines(profile, method, path, request),
     async *list<T>(path: string, rows: string, { limit = Infinity, ...request }: Request & { limit?: number } = {}) {
       let nextToken: string | undefined
       let left = limit
@@ -97,8 +104,53 @@ async function onlyWorkspace(profile: Pick<Profile, 'name' | 'url' | 'token'>): 
   throw misused(`The token’s account is a member of several workspaces: set ISOBOT_WORKSPACE to one of\n${listed}`)
 }
 
+/** The sender of a request. */
+type Sender = Pick<Profile, 'name' | 'url'> & { token: string | undefined; workspaceId?: string }
+
 async function send<T>(
-  profile: Pick<Profile, 'name' | 'url'> & { token: string | undefined; workspaceId?: string },
+  profile: Sender,
+  method: Method,
+  path: string,
+  request?: Request & { headers?: Record<string, string> },
+): Promise<T> {
+  const { status, text } = await reach(profile, toFetch(profile, method, path, request), async (response) => ({
+    status: response.status,
+    text: await response.text(),
+  }))
+  return toAnswer(profile, status, text, method) as T
+}
+
+/** Lines of an answer are read, however long that takes, and change nothing. */
+async function sendForLines(
+  profile: Sender,
+  method: Method,
+  path: string,
+  request?: Request,
+): Promise<AsyncIterable<Uint8Array>> {
+  const fetched = { ...toFetch(profile, method, path, request), isChange: false, limit: undefined }
+  const response = await reach(profile, fetched, (begun) => Promise.resolve(begun))
+  const { status, headers, body } = response
+  if (status === 200 && body && headers.get('content-type')?.startsWith(newlineDelimited.contentType)) return body
+  const text = await response.text()
+  toAnswer(profile, status, text, 'GET')
+  throw notIsobot(profile, status, text)
+}
+
+/** What `fetch` is to send. */
+interface Fetched {
+  target: string
+  request: RequestInit
+  /** Whether it may have changed something when it fails. */
+  isChange: boolean
+  /** Milliseconds until the answer has to be there. */
+  limit: number | undefined
+}
+
+/** Longer than any request takes, uploads that a worker inspects included. */
+const requestMilliseconds = 120_000
+
+function toFetch(
+  profile: Sender,
   method: Method,
   path: string,
   {
@@ -108,11 +160,11 @@ async function send<T>(
     signal,
     headers,
   }: Request & { headers?: Record<string, string> } = {},
-): Promise<T> {
+): Fetched {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
   const target = search.size > 0 ? `${path}?${search.toString()}` : path
-  const { status, text, location } = await reach(profile, target, {
+  const request = {
     method,
     headers: {
       ...headers,
@@ -123,34 +175,55 @@ async function send<T>(
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal && { signal }),
-  })
-  if (location !== undefined) throw redirected(profile, target, location)
-  const answer = readObject(text)
-  if (!answer) throw notIsobot(profile, status, text)
-  if (status >= 300) throw refusal(profile, status, answer)
-  return answer as T
+  }
+  return { target, request, isChange: method !== 'GET', limit: requestMilliseconds }
 }
 
-/** Longer than any request takes, uploads that a worker inspects included. */
-const requestMilliseconds = 120_000
+/** @throws Failure when the answer is a refusal, or not the platform's */
+function toAnswer(profile: Sender, status: number, text: string, method: Method): Record<string, unknown> {
+  const answer = readObject(text)
+  if (!answer) throw notIsobot(profile, status, text, method)
+  if (status >= 300) throw refusal(profile, status, answer)
+  return answer
+}
 
-async function reach({ name, url }: Pick<Profile, 'name' | 'url'>, path: string, request: RequestInit) {
-  const patience = AbortSignal.timeout(requestMilliseconds)
-  const signal = request.signal ? AbortSignal.any([request.signal, patience]) : patience
+/** @param read what has to be read within the limit of time */
+async function reach<T>(
+  profile: Pick<Profile, 'name' | 'url'>,
+  { target, request, isChange, limit }: Fetched,
+  read: (response: Response) => Promise<T>,
+): Promise<T> {
+  const { name, url } = profile
+  const patience = new AbortController()
+  const end = () => patience.abort(new Error('the answer takes too long'))
+  const timer = limit === undefined ? undefined : setTimeout(end, limit)
+  const signal = request.signal ? AbortSignal.any([request.signal, patience.signal]) : patience.signal
   try {
-    // Fetch would follow a redirect without the token, and a POST as a GET.
-    const response = await fetch(`${url}${path}`, { ...request, signal, redirect: 'manual' })
-    const location = isRedirect(response.status) ? (response.headers.get('location') ?? undefined) : undefined
-    return { status: response.status, text: await response.text(), location }
+    // Fetch would follow a redirect without the token, a POST as a GET, or with its body to another server.
+    const response = await fetch(`${url}${target}`, { ...request, signal, redirect: 'manual' })
+    const location = isRedirect(response.status) ? response.headers.get('location') : null
+    if (location !== null) throw redirected(profile, target, location)
+    return await read(response)
   } catch (cause) {
+    if (cause instanceof Failure) throw cause
     request.signal?.throwIfAborted()
+    if (isChange && (patience.signal.aborted || mayBeSent.test(reasonOf(cause)))) {
+      throw unreachable(`${url} has not answered (${reasonOf(cause)}): ${isUnknown}`, { cause, type: 'Unreachable' })
+    }
     throw unreachable(
       `Isobot cannot be reached at ${url} (${reasonOf(cause)}), the address ${addressOf(name)}. ` +
         'Start it with `isobot start` if it runs here, or choose another platform from `isobot profiles list`',
       { cause, type: 'Unreachable' },
     )
+  } finally {
+    clearTimeout(timer)
   }
 }
+
+/** Errors of connections over which a request may have been sent. */
+const mayBeSent = /^(?:ECONNRESET|EPIPE|ETIMEDOUT|UND_ERR_(?:SOCKET|HEADERS_TIMEOUT|BODY_TIMEOUT))$/
+
+const isUnknown = 'whether the change was carried out is not known. Look before you repeat it'
 
 function addressOf(name: string): string {
   return name === environmentName ? 'in ISOBOT_URL' : `of the profile "${name}"`
@@ -180,15 +253,14 @@ function redirected({ name, url }: Pick<Profile, 'name' | 'url'>, path: string, 
 }
 
 /** The failure for an answer that is not the platform's: that of a proxy before it, or of another service. */
-function notIsobot({ url }: Pick<Profile, 'url'>, status: number, text: string): Failure {
+function notIsobot({ url }: Pick<Profile, 'url'>, status: number, text: string, method: Method = 'GET'): Failure {
   const options = { type: 'Unreachable', details: { status } }
   const words = summaryOf(text)
   const answer = `${status}${words && ` ${words}`}`
   if ([502, 503, 504].includes(status)) {
-    return unreachable(
-      `${url} cannot answer now: a proxy before the platform answers ${answer}. Try again later`,
-      options,
-    )
+    // A proxy answers 503 in the place of a platform that it has not asked.
+    const next = method === 'GET' || status === 503 ? '. Try again later' : `: ${isUnknown}`
+    return unreachable(`${url} cannot answer now: a proxy before the platform answers ${answer}${next}`, options)
   }
   if (status === 413) {
     return failed(

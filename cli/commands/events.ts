@@ -4,6 +4,7 @@ import { listEvents, replayEvent, replayEvents, getEvent, type EventFilter } fro
 import type { Connection } from '../connection.ts'
 import { readDuration, readMoment } from '../duration.ts'
 import { exitCodes, misused } from '../failure.ts'
+import { throughOutages } from '../through-outages.ts'
 import { toolsOf, type Tools } from '../tools.ts'
 
 interface EventsOptions {
@@ -127,7 +128,7 @@ const askMilliseconds = 100
 
 async function untilEnded(connection: Connection, botId: string, id: string, deadline: number) {
   while (true) {
-    const event = await getEvent(connection, botId, id)
+    const event = await throughOutages(() => getEvent(connection, botId, id))
     if (event.status !== 'pending' || Date.now() > deadline) return event
     await new Promise((resolve) => setTimeout(resolve, askMilliseconds))
   }

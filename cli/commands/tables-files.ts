@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { readDuration } from '../duration.ts'
 import { exitCodes, Failure, misused } from '../failure.ts'
+import type { Job } from '../tables/table-jobs.ts'
 import { toolsOf } from '../tools.ts'
 
 const botArgument = ['<bot>', 'the bot’s id or name'] as const
@@ -36,14 +37,19 @@ export function addImport(tables: Command): void {
     .action(async (idOrName: string, table: string, path: string, options: ImportOptions, command: Command) => {
       const { output, connect } = toolsOf(command)
       const wait = readDuration(options.wait)
-      const [{ findBot }, { getTable }, { deleteFile, uploadFile }, { openContent }, { startImport, untilEnded }] =
-        await Promise.all([
-          import('../find-bot.ts'),
-          import('../tables/bot-tables.ts'),
-          import('../files/bot-files.ts'),
-          import('../files/content.ts'),
-          import('../tables/table-jobs.ts'),
-        ])
+      const [
+        { findBot },
+        { getTable },
+        { deleteFile, uploadFile },
+        { openContent },
+        { isEnd, startImport, untilEnded },
+      ] = await Promise.all([
+        import('../find-bot.ts'),
+        import('../tables/bot-tables.ts'),
+        import('../files/bot-files.ts'),
+        import('../files/content.ts'),
+        import('../tables/table-jobs.ts'),
+      ])
       const connection = await connect()
       const { id: botId } = await findBot(connection, idOrName)
       const { id, name } = (await getTable(connection, botId, table)).table
@@ -52,11 +58,14 @@ export function addImport(tables: Command): void {
       await using content = await openContent(path, key)
       const file = await output.during('Uploading', uploadFile(connection, botId, content, { index: false }))
       let progress = 0
-      let mayDelete = !options.keep
+      let begun: Job | undefined
+      // From the request on, whose answer may be lost, until the import is known to have ended.
+      let isRead = true
       try {
-        const begun = await startImport(connection, botId, id, file.id)
+        begun = await startImport(connection, botId, id, file.id)
         const ended = untilEnded(connection, begun, Date.now() + wait, (job) => (progress = job.progress))
         const job = await output.during(() => `Importing, ${progress} %`, ended)
+        isRead = false
         const errors = job.errors ?? []
         if (errors.some(isFailure)) process.exitCode = exitCodes.failed
         const { rows } = await getTable(connection, botId, id)
@@ -66,10 +75,10 @@ export function addImport(tables: Command): void {
           [`Imported into ${name}, which has ${rows} rows`, ...errors.slice(0, shownErrors), ...more].join('\n'),
         )
       } catch (error) {
-        mayDelete &&= !(error instanceof Failure && error.type === 'Timeout')
+        if (error instanceof Failure) isRead &&= begun ? !isEnd(error) : error.exitCode === exitCodes.unreachable
         throw error
       } finally {
-        if (mayDelete) await deleteFile(connection, botId, file.id)
+        if (!options.keep && !isRead) await deleteFile(connection, botId, file.id)
       }
     })
 }

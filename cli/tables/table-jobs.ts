@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import type { AnswerOf } from '#shared/openapi/answer-of.ts'
 import type { Connection } from '../connection.ts'
-import { failed } from '../failure.ts'
+import { failed, type Failure } from '../failure.ts'
+import { throughOutages } from '../through-outages.ts'
 
 /** A job of a table. */
 export type Job = AnswerOf<'importTable'>['job']
@@ -35,9 +36,10 @@ export async function untilEnded(
 ): Promise<Job> {
   const { id, botId, tableId, type } = begun
   for (;;) {
-    const { jobs } = await ask<'getTableJobs'>('GET', `${pathOf(tableId)}/jobs`, { botId })
+    const read = () => ask<'getTableJobs'>('GET', `${pathOf(tableId)}/jobs`, { botId })
+    const { jobs } = await throughOutages(read)
     const job = jobs.find((one) => one.id === id)
-    if (!job) throw failed(`The ${type} (${id}) is gone: its table was deleted`)
+    if (!job) throw failed(`The ${type} (${id}) is gone: its table was deleted`, { type: 'ResourceNotFound' })
     watch(job)
     const details = { job }
     if (job.status === 'completed') return job
@@ -50,6 +52,11 @@ export async function untilEnded(
     }
     await setTimeout(pollMilliseconds)
   }
+}
+
+/** Whether a failure is the end of a job, which does not go on. */
+export function isEnd({ type, details }: Failure): boolean {
+  return type === 'ResourceNotFound' || (details?.['job'] as Partial<Job> | undefined)?.status === 'failed'
 }
 
 function pathOf(tableId: string): string {

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { AnswerOf } from '#shared/openapi/answer-of.ts'
 import type { Connection } from '../connection.ts'
-import { failed } from '../failure.ts'
+import { failed, Failure } from '../failure.ts'
 import { table, type Output } from '../output.ts'
+import { throughOutages } from '../through-outages.ts'
 
 type DataRequest = AnswerOf<'getDataRequest'>['dataRequest']
 type Finding = AnswerOf<'listDataFindings'>['findings'][number]
@@ -16,20 +17,44 @@ export async function eraseAndWait(
   body: Record<string, unknown>,
 ): Promise<DataRequest> {
   let { dataRequest: seen } = await connection.ask<'eraseUser'>('POST', '/v1/admin/users/erase', { body })
+  const { id } = seen
+  const path = pathOf(id)
+  output.note(`The erasure is the data request ${id}, which goes on if this command is interrupted`)
   const wait = async () => {
     while (seen.status === 'pending' || seen.status === 'in_progress') {
       await pause(lookMilliseconds)
-      seen = (await connection.ask<'getDataRequest'>('GET', pathOf(seen.id))).dataRequest
+      seen = (await throughOutages(() => connection.ask<'getDataRequest'>('GET', path))).dataRequest
     }
   }
-  await output.during(() => `Erasing: ${sum(seen.erased)} rows erased, ${seen.searchedRows} searched`, wait())
-  if (seen.status === 'failed') throw failed(seen.failure ?? 'The erasure failed')
+  const erasing = wait().catch((error: unknown) => {
+    throw withRequest(error, 'which goes on', id)
+  })
+  await output.during(() => `Erasing: ${sum(seen.erased)} rows erased, ${seen.searchedRows} searched`, erasing)
+  if (seen.status === 'failed') throw failed(seen.failure ?? 'The erasure failed', { details: { dataRequestId: id } })
   return seen
 }
 
+/** The failure after a request was accepted, by whose id its outcome can be read. */
+function withRequest(error: unknown, state: string, id: string): unknown {
+  if (!(error instanceof Failure)) return error
+  const { exitCode, message, type, details } = error
+  return new Failure(
+    exitCode,
+    `${message}. The erasure is the data request ${id}, ${state}: GET ${pathOf(id)} shows it`,
+    {
+      cause: error,
+      ...(type !== undefined && { type }),
+      details: { ...details, dataRequestId: id },
+    },
+  )
+}
+
 /** The addresses of the rows that name the person. */
-export function listFindings(connection: Connection, id: string): Promise<Finding[]> {
-  return Array.fromAsync(connection.list<Finding>(`${pathOf(id)}/findings`, 'findings'))
+export async function listFindings(connection: Connection, id: string): Promise<Finding[]> {
+  const read = () => Array.fromAsync(connection.list<Finding>(`${pathOf(id)}/findings`, 'findings'))
+  return throughOutages(read).catch((error: unknown) => {
+    throw withRequest(error, 'which is completed', id)
+  })
 }
 
 export function formatErasure({ id, userIds, erased }: DataRequest, findings: readonly Finding[]): string {

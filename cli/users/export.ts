@@ -1,5 +1,5 @@
 import type { Connection } from '../connection.ts'
-import { failed, unreachable } from '../failure.ts'
+import { failed } from '../failure.ts'
 import { assertNewFile, writeContent } from '../write-content.ts'
 
 /**
@@ -10,27 +10,12 @@ import { assertNewFile, writeContent } from '../write-content.ts'
  * @throws Failure when the file exists, the platform refuses, or the export is incomplete
  */
 export async function exportPerson(
-  { profile: { url, token, workspaceId } }: Connection,
+  { stream }: Connection,
   body: Record<string, unknown>,
   path: string,
 ): Promise<number> {
   assertNewFile(path)
-  const headers = {
-    authorization: `Bearer ${token}`,
-    'x-workspace-id': workspaceId,
-    'content-type': 'application/json',
-  }
-  const response = await fetch(`${url}/v1/admin/users/export`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(body),
-  }).catch((cause: unknown) => {
-    throw unreachable(`Isobot cannot be reached at ${url}`, { cause, type: 'Unreachable' })
-  })
-  if (!response.ok || !response.body) {
-    const { message = String(response.status) } = (await response.json().catch(() => ({}))) as { message?: string }
-    throw failed(message)
-  }
+  const lines = await stream('POST', '/v1/admin/users/export', { body })
   let end = ''
   async function* pass(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) {
@@ -40,7 +25,7 @@ export async function exportPerson(
     if (rowsOf(end) === undefined) throw new Error('the last line is missing')
   }
   try {
-    await writeContent(pass(response.body), path, { isPrivate: true })
+    await writeContent(pass(lines), path, { isPrivate: true })
   } catch (cause) {
     throw failed(`The export is incomplete: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   }

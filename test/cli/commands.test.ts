@@ -1,5 +1,5 @@
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -12,6 +12,7 @@ import { createProgram } from '../../cli/program.ts'
 import { createMember, invite } from '../support/members.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
 import { openCommandLine, type CommandLine } from './command-line.ts'
+import { openProxy, page, type OwnAnswer } from './proxy.ts'
 
 let platform: Platform
 let isobot: CommandLine
@@ -23,6 +24,11 @@ afterAll(async () => {
   await isobot?.[Symbol.asyncDispose]()
   await platform?.[Symbol.asyncDispose]()
 })
+
+/** Whether a request reads the state of an erasure. */
+function isLook({ method, url }: IncomingMessage): boolean {
+  return method === 'GET' && url!.includes('/data-requests/')
+}
 
 describe('bots', () => {
   it('are created from a file, listed, rolled back and deleted', async () => {
@@ -76,6 +82,53 @@ describe('bots', () => {
     expect(erased.stdout).toMatch(/^Erased one user user_\w+\nErased rows: 1 user\nOne other row names the person:\n/)
     const rest = await isobot.json<{ dataRequest: object }>('users', 'erase', ...person, '--findings', '--yes')
     expect(rest.dataRequest).toMatchObject({ status: 'completed', erased: { state: 1 }, findings: 0 })
+  })
+
+  it('have a person erased through an outage, and name the request when its end cannot be read', async () => {
+    const { body } = await platform.ask('POST', '/v1/admin/bots', { name: 'outage' })
+    const headers = { 'x-bot-id': String(body.bot.id) }
+    const erase = async (mail: string, answer: (request: IncomingMessage) => OwnAnswer | undefined) => {
+      await platform.ask('POST', '/v1/chat/users', { tags: { mail } }, headers)
+      await using proxy = await openProxy(platform.url, answer)
+      return await isobot.run(['users', 'erase', '--bot', 'outage', '--email', mail, '--yes'], {
+        environment: { ISOBOT_URL: proxy.url },
+      })
+    }
+    let looks = 0
+    const through = await erase('eve@outage.test', (request) =>
+      isLook(request) && looks++ < 2 ? { status: 502, body: page('Bad Gateway') } : undefined,
+    )
+    expect(through).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Erased one user /) })
+    expect(through.stderr).toMatch(/The erasure is the data request \w+, which goes on if this command is interrupted/)
+    expect(looks).toBeGreaterThan(2)
+    const refused = await erase('mallory@outage.test', (request) =>
+      isLook(request) ? { status: 429, body: page('Too Many Requests') } : undefined,
+    )
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    const [, id] = /The erasure is the data request (\w+), which goes on: GET/.exec(refused.stderr) ?? []
+    const state = async () => (await platform.ask('GET', `/v1/admin/data-requests/${id}`)).body.dataRequest.status
+    await expect.poll(state, { timeout: 30_000 }).toBe('completed')
+  })
+
+  it('have no person exported from elsewhere: redirects are not followed, and pages of a proxy are none', async () => {
+    await using elsewhere = await openProxy(platform.url, () => ({ status: 200, body: '{}' }))
+    let answer: OwnAnswer = { status: 307, headers: { location: `${elsewhere.url}/v1/admin/users/export` } }
+    await using proxy = await openProxy(platform.url, () => answer)
+    const path = join(isobot.folder, 'redirected.ndjson')
+    const run = () =>
+      isobot.run(['users', 'export', '--email', 'ada@shop.test', '--output', path], {
+        environment: { ISOBOT_URL: proxy.url },
+      })
+    expect(await run()).toMatchObject({ code: 3, stderr: expect.stringContaining(`redirects to ${elsewhere.url}`) })
+    expect(elsewhere.requests).toEqual([])
+    answer = { status: 502, body: page('Bad Gateway') }
+    expect(await run()).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('a proxy before the platform answers 502'),
+    })
+    answer = { status: 200, headers: { 'content-type': 'text/html' }, body: page('Sign in') }
+    expect(await run()).toMatchObject({ code: 3, stderr: expect.stringContaining('is not Isobot: 200 Sign in') })
+    await expect(stat(path)).rejects.toThrow('ENOENT')
   })
 
   it('that are not meant clearly are asked about', async () => {
@@ -204,9 +257,6 @@ describe('profiles', () => {
     expect(await own.run(['bots', 'list'], { environment: { ISOBOT_URL: url } })).toMatchObject({ code: 2 })
   })
 })
-
-/** A page of a proxy. */
-const page = (words: string) => `<html>\n<head><title>${words}</title></head></html>`
 
 describe('errors', () => {
   it('with the way to the platform ends with 3, and says what to do', async () => {

@@ -5,6 +5,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPlatform, type DeployedBot, type Platform } from '../support/platform.ts'
 import { openCommandLine, type CommandLine } from './command-line.ts'
+import { openProxy, page } from './proxy.ts'
 
 interface Shown {
   file: { id: string; key: string; status: string; size: number; contentType: string; tags: object; url: string }
@@ -158,6 +159,34 @@ describe('tables', () => {
     expect(piped.stdout.trimEnd().split('\r\n')).toHaveLength(1502)
     const left = await isobot.json<{ files: { key: string }[] }>('files', 'list', bot.id)
     expect(left.files.filter(({ key }) => /^(?:imports|exports)\//.test(key))).toEqual([])
+  })
+
+  it('are imported while a proxy before the platform fails, and keep the file while the import may read it', async () => {
+    const table = 'proxiedTable'
+    await platform.ask('POST', '/v1/tables', { name: table, schema: { a: 'x' } }, { 'x-bot-id': bot.id })
+    let refused = 0
+    let mode: 'passing' | 'forgetting' = 'passing'
+    await using proxy = await openProxy(platform.url, ({ url, method }) => {
+      if (mode === 'forgetting' && method === 'POST' && url!.endsWith('/import'))
+        return { status: 502, body: page('Bad Gateway') }
+      const isPoll = mode === 'passing' && url!.endsWith('/jobs') && refused++ < 2
+      return isPoll ? { status: 502, body: page('Bad Gateway') } : undefined
+    })
+    const importing = () =>
+      isobot.run(['tables', 'import', bot.id, table, '-'], {
+        input: `a\n${'x\n'.repeat(20)}`,
+        environment: { ISOBOT_URL: proxy.url },
+      })
+    expect(await importing()).toMatchObject({ code: 0, stdout: expect.stringContaining('which has 20 rows') })
+    const filesOf = async () =>
+      (await isobot.json<{ files: { key: string }[] }>('files', 'list', bot.id)).files.filter(({ key }) =>
+        key.startsWith(`imports/${table}/`),
+      )
+    expect(refused).toBeGreaterThan(2)
+    expect(await filesOf()).toEqual([])
+    mode = 'forgetting'
+    expect(await importing()).toMatchObject({ code: 3, stderr: expect.stringContaining('502 Bad Gateway') })
+    expect(await filesOf()).toHaveLength(1)
   })
 
   it('of which an import fails, has not ended in time, or is misspelt, end with the exit code for it', async () => {

@@ -4,6 +4,7 @@ import { createMember } from '../support/members.ts'
 import { endedEvents, replies } from '../support/outcomes.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
 import { openCommandLine, type CommandLine } from './command-line.ts'
+import { openProxy, page, type OwnAnswer } from './proxy.ts'
 
 let platform: Platform
 let isobot: CommandLine
@@ -82,6 +83,29 @@ async function handoverOf(botId: string): Promise<string> {
   )
   return handovers[0]!.handover.id
 }
+
+test('a change whose answer is lost is not said to have failed', async () => {
+  const { bot, handed } = await open('lossy')
+  const { body } = await platform.ask('POST', `/v1/admin/bots/${bot.id}/conversations/${handed}/handover`, {})
+  expect(body).toHaveProperty('handover')
+  let answer: OwnAnswer = {}
+  await using proxy = await openProxy(platform.url, ({ method }) =>
+    method === 'POST' ? { ...answer, isPassedOn: true } : undefined,
+  )
+  const environment = { ISOBOT_URL: proxy.url }
+  const reply = (text: string) => isobot.run(['inbox', 'reply', body.handover.id, text], { environment })
+  const closed = await reply('First')
+  answer = { status: 504, body: page('Gateway Time-out') }
+  const late = await reply('Second')
+  for (const { code, stderr } of [closed, late]) {
+    expect({ code, stderr }).toEqual({
+      code: 3,
+      stderr: expect.stringContaining('whether the change was carried out is not known') as string,
+    })
+  }
+  const { stdout } = await isobot.run(['inbox', 'show', body.handover.id])
+  expect(stdout).toMatch(/: First\n.*: Second/)
+})
 
 test('an agent lists handovers, takes one, notes, answers, hands back', async () => {
   const { bot, handed, own } = await open('helper')
