@@ -1,16 +1,10 @@
 import { once } from 'node:events'
-import { mkdir, readFile, stat } from 'node:fs/promises'
-import { gunzipSync } from 'node:zlib'
+import { mkdir } from 'node:fs/promises'
 import { Parser, Unpack, type ReadEntry } from 'tar'
 import { failed } from '../failure.ts'
+import { readTar } from '../read-tar.ts'
 
-const megabyte = 1024 * 1024
-const maxArchive = 100 * megabyte
-const maxUnpacked = 256 * megabyte
 const maxFiles = 20_000
-
-/** The first bytes of gzip and zstd. */
-const compressions = [Buffer.from([0x1f, 0x8b]), Buffer.from([0x28, 0xb5, 0x2f, 0xfd])]
 
 /**
  * Unpacks an archive into a new folder, after all of its entries have been checked: only files and folders whose paths stay
@@ -20,13 +14,7 @@ const compressions = [Buffer.from([0x1f, 0x8b]), Buffer.from([0x28, 0xb5, 0x2f, 
  * @throws Failure for every other archive, before anything is written
  */
 export async function unpack(path: string, folder: string): Promise<void> {
-  const { size } = await stat(path)
-  if (size > maxArchive) throw tooLarge(path, maxArchive)
-  const content = decompress(path, await readFile(path))
-  // The parser of archives would decompress it again, without a limit.
-  if (compressions.some((begin) => content.subarray(0, begin.length).equals(begin))) {
-    throw failed(`${path} is compressed twice, or not by gzip`)
-  }
+  const content = await readTar(path, 'a .tgz, a folder or an npm package')
   const problem = await findProblem(content)
   if (problem !== undefined) throw failed(`${path} is not unpacked: ${problem}`)
   await mkdir(folder, { recursive: true })
@@ -35,16 +23,6 @@ export async function unpack(path: string, folder: string): Promise<void> {
   const closed = once(target, 'close')
   target.end(content)
   await closed
-}
-
-function decompress(path: string, packed: Buffer): Buffer {
-  if (packed[0] !== 0x1f) return packed
-  try {
-    return gunzipSync(packed, { maxOutputLength: maxUnpacked })
-  } catch (cause) {
-    if (cause instanceof RangeError) throw tooLarge(path, maxUnpacked)
-    throw failed(`${path} is no archive: name a .tgz, a folder or an npm package`, { cause })
-  }
 }
 
 /** Reads all entries, and returns the first problem. */
@@ -77,8 +55,4 @@ function problemOf({ path, type }: ReadEntry): string | undefined {
   const parts = path.split(/[/\\]/)
   const isOutside = /^(?:[/\\]|[a-z]:)/i.test(path) || parts.includes('..') || path.includes('\0')
   return isOutside ? `${name} leads out of the folder` : undefined
-}
-
-function tooLarge(path: string, limit: number): Error {
-  return failed(`${path} has more than ${limit / megabyte} MB`)
 }

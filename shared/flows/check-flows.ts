@@ -31,6 +31,7 @@ type Place = Omit<FlowProblem, 'problem'>
 /** An upload whose flows have faults. */
 export class InvalidFlowsError extends Error {
   override name = 'InvalidFlowsError'
+  readonly problems: readonly FlowProblem[]
   /** The first of them. */
   readonly first: FlowProblem
 
@@ -38,6 +39,7 @@ export class InvalidFlowsError extends Error {
     const listed = problems.slice(0, listedProblems).map((each) => `${placeOf(each)}${each.problem}`)
     const others = problems.length - listed.length
     super(listed.join('; ') + (others > 0 ? `; and ${others} more` : ''))
+    this.problems = problems
     this.first = problems[0]!
   }
 }

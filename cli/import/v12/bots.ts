@@ -63,7 +63,7 @@ export function findBots({ files, others, refused }: Source): V12Bot[] {
         })
     for (const { file, reason } of refused) {
       if (file === '' || file.startsWith(root))
-        report.lost(file.slice(root.length), undefined, 'the file', `It was not read: ${reason}`)
+        report.lost(file.slice(root.length), undefined, `the file was not read: ${reason}`, 'Correct the export')
     }
     const config = toFields(read('bot.config.json', files.get(`${root}bot.config.json`) ?? '{}'))
     const folder = root.split('/').at(-2) ?? ''

@@ -1,5 +1,5 @@
 import { isBuiltin } from 'node:module'
-import { transform } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 import type { Script, V12Bot } from './bots.ts'
 import type { Conversion, NewCard } from './conversion.ts'
 import { Ids } from './ids.ts'
@@ -25,7 +25,7 @@ export interface Converted {
 /** Ids of the actions of a bot, by the names that instructions use. */
 export function actionIdsOf({ actions }: V12Bot): Map<string, string> {
   const ids = new Ids(60)
-  return new Map([...actions.keys()].map((name) => [name, ids.make(name, 'action').replaceAll('-', '_')]))
+  return new Map([...actions.keys()].map((name) => [name, ids.make(name.replaceAll('-', '_'), 'action')]))
 }
 
 /** Wraps a script with the names that v12 gives to it. A script that cannot run here throws, which the report names. */
@@ -35,12 +35,9 @@ export async function convertScript(
   path: string,
   names: string,
 ): Promise<Converted> {
-  const required = [
-    ...new Set([...source.matchAll(/\brequire\s*\(\s*(['"`])([^'"`\n]+)\1\s*\)/g)].map(([, , name]) => name!)),
-  ]
-  const refused = required.filter(
-    (name) => isBuiltin(name) || native.test(name) || /^[./]/.test(name) || !/^[@\w][\w@./-]*$/.test(name),
-  )
+  const imports = await importsOf(source, names)
+  const required = (imports ?? []).flatMap(({ path, isRequired }) => (isRequired ? [path] : []))
+  const refused = (imports ?? []).flatMap(({ path, isRequired }) => (isRequired && isUsable(path) ? [] : [path]))
   const used = [
     ...new Set([...source.matchAll(/\bbp\s*\.\s*(\w+)\s*\.\s*(\w+)/g)].map(([, room, name]) => `${room}.${name}`)),
   ]
@@ -51,16 +48,13 @@ export async function convertScript(
     const remedy = 'Set the secret CONFIG_<NAME> to the JSON of the configuration of the module of that name'
     report.differs(file, undefined, 'bp.config.getModuleConfig', remedy)
   }
-  const parses = await transform(`async function script(${names}) {\n${source}\n}`, { loader: 'js' }).then(
-    () => true,
-    () => false,
-  )
+  const parses = imports !== undefined
   if (!parses) report.lost(file, undefined, 'the script does not parse', 'Correct it, and import again')
   for (const name of refused) {
     report.lost(
       file,
       undefined,
-      `require('${name}')`,
+      `${required.includes(name) ? 'require' : 'import'}('${name}')`,
       'Isolates have no Node: use `fetch`, tables and files of the bot, or a package for browsers',
     )
   }
@@ -75,13 +69,59 @@ export async function convertScript(
       runs: false,
     }
   }
-  const imports = required.map((name, index) => `import * as package_${index} from ${JSON.stringify(name)}\n`)
+  const statements = required.map((name, index) => `import * as package_${index} from ${JSON.stringify(name)}\n`)
   const table = required.map(
     (name, index) => `  ${JSON.stringify(name)}: package_${index}.default ?? package_${index},\n`,
   )
   const require = `const packages = {\n${table.join('')}}\nconst require = (name) => packages[name]\n\n`
-  const text = `${imports.join('')}${required.length > 0 ? `\n${require}` : ''}export default async ({ ${names} }) => {\n${source}\n}\n`
+  const text = `${statements.join('')}${required.length > 0 ? `\n${require}` : ''}export default async ({ ${names} }) => {\n${source}\n}\n`
   return { path, text, packages: required.map(packageName), runs: true }
+}
+
+/** Whether a name is that of a package for browsers: no module of Node, and no path, which could lead out of the project. */
+function isUsable(name: string): boolean {
+  if (isBuiltin(name) || native.test(name) || !/^[@\w][\w@./-]*$/.test(name)) return false
+  return !name.split('/').some((part) => part === '.' || part === '..')
+}
+
+interface Import {
+  path: string
+  /** By a call of `require`, which is the only way of v12. */
+  isRequired: boolean
+}
+
+/**
+ * What the bundler would read for a script, in the order of the text: an import that a search of the text overlooks would
+ * have it read a file of this machine, and put it into the bot.
+ *
+ * @returns undefined when the script does not parse
+ */
+async function importsOf(source: string, names: string): Promise<Import[] | undefined> {
+  const found = new Map<string, Import>()
+  const add = (path: string, kind: string) => {
+    const isRequired = kind === 'require-call' && found.get(path)?.isRequired !== false
+    found.set(path, { path, isRequired })
+  }
+  const collect: Plugin = {
+    name: 'collect',
+    setup({ onResolve }) {
+      onResolve({ filter: /.*/ }, ({ path, kind }) => {
+        if (kind === 'entry-point') return undefined
+        add(path, kind)
+        return { path, external: true }
+      })
+    },
+  }
+  const contents = `export default async ({ ${names} }) => {\n${source}\n}\n`
+  const options = { bundle: true, write: false, format: 'esm', metafile: true, logLevel: 'silent' } as const
+  const built = await build({ ...options, plugins: [collect], stdin: { contents, loader: 'js' } }).catch(
+    () => undefined,
+  )
+  if (!built) return undefined
+  // Patterns of several files, `import('./' + name + '.json')`, are not resolved one by one.
+  const others = Object.values(built.metafile.inputs).flatMap(({ imports }) => imports)
+  for (const { path, kind } of others) if (path !== '<runtime>' && !found.has(path)) add(path, kind)
+  return [...found.values()].toSorted((a, b) => source.indexOf(a.path) - source.indexOf(b.path))
 }
 
 function packageName(name: string): string {

@@ -1,4 +1,4 @@
-/** Makes ids from names: letters, digits, `_` and `-`, and unique. */
+/** Makes ids from names: letters, digits, `_` and `-`, and unique, also as names of files where letter case makes no difference. */
 export class Ids {
   readonly #taken = new Set<string>()
   readonly #most: number
@@ -20,8 +20,8 @@ export class Ids {
     for (let count = 1; ; count += 1) {
       const suffix = count === 1 ? '' : `_${count}`
       const id = base.slice(0, this.#most - suffix.length) + suffix
-      if (this.#taken.has(id)) continue
-      this.#taken.add(id)
+      if (this.#taken.has(id.toLowerCase())) continue
+      this.#taken.add(id.toLowerCase())
       return id
     }
   }

@@ -4,6 +4,8 @@ import { questionsOf } from './qna.ts'
 
 const maxIntents = 500
 const maxExamples = 5000
+/** Characters of an example: the pattern of its slots tries each of them. */
+const maxExample = 1000
 
 /** Examples of intents and questions, in all languages. */
 export function intentsOf(bot: V12Bot): { name: string; examples: string[] }[] {
@@ -15,9 +17,7 @@ export function intentsOf(bot: V12Bot): { name: string; examples: string[] }[] {
       report.lost(file, undefined, 'the slots of the intent', 'Ask for them with `capture` cards')
     }
     report.differs(file, undefined, `the intent ${name}`, 'Messages are compared with its examples: v12/matcher.ts')
-    return [
-      { name, examples: textsOf(fields['utterances']).map((text) => text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')) },
-    ]
+    return [{ name, examples: textsOf(fields['utterances']).map(withoutSlots) }]
   })
   const questions = questionsOf({ bot }).map(({ intent, data }) => ({
     name: intent,
@@ -31,6 +31,11 @@ export function intentsOf(bot: V12Bot): { name: string; examples: string[] }[] {
   })
   if (left === 0) report.differs('intents/', undefined, `more than ${maxExamples} examples`, 'The others were left out')
   return intents
+}
+
+/** An example such as `to [Rome](city)` without the names of its slots. */
+function withoutSlots(text: string): string {
+  return text.slice(0, maxExample).replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
 }
 
 /** All texts of a translated list. */

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Flow } from '#shared/flows/flow.ts'
+import { permissions } from '#shared/models/bot-code.ts'
 import type { V12Bot } from './bots.ts'
 import { actionIdsOf, contentOf, convertScript, hostsOf, type Converted } from './code.ts'
 import { convertFlows, type ConvertedFlows } from './flows.ts'
@@ -69,7 +70,12 @@ export async function convertBot(bot: V12Bot): Promise<ImportedProject> {
   files.set('v12/intents.json', toJson(intentsOf(bot)))
   files.set('v12/content.json', toJson(contentOf(bot)))
   files.set('bot.ts', writeModule(bot, actions, hooks))
-  const net = [...new Set([...converted.conversion.hosts, ...hostsOf(bot)])].toSorted()
+  const hosts = [...new Set([...converted.conversion.hosts, ...hostsOf(bot)])].toSorted()
+  const { maxItems } = permissions.properties.net
+  const net = hosts.slice(0, maxItems)
+  for (const host of hosts.slice(maxItems)) {
+    report.lost('isobot.json', undefined, `the host ${host}`, `A bot is granted at most ${maxItems} hosts`)
+  }
   files.set(
     'isobot.json',
     toJson({ name: bot.name.slice(0, 100), entry: 'bot.ts', ...(net.length > 0 && { permissions: { net } }) }),
@@ -111,7 +117,7 @@ async function convertHooks(bot: V12Bot): Promise<{ name: string; point: string;
   })
   return Promise.all(
     carried.map(async ({ point, script }) => {
-      const name = ids.make(script.file.replace(/\.js$/, '').replaceAll('/', '_'), 'hook').replaceAll('-', '_')
+      const name = ids.make(script.file.replace(/\.js$/, '').replaceAll(/[/-]/g, '_'), 'hook')
       return {
         name,
         point: points[point]!,

@@ -16,6 +16,8 @@ const maxElement = 300
 export class Report {
   readonly findings: Finding[] = []
   readonly #seen = new Set<string>()
+  /** Where something was lost, by file and by node. */
+  readonly #faulty = new Set<string>()
 
   lost(file: string, node: string | undefined, element: string, remedy: string): void {
     this.#add({ file, node, element: cut(element), remedy, kind: 'lost' })
@@ -27,9 +29,7 @@ export class Report {
 
   /** Whether everything of a node was carried. */
   isWhole(file: string, node?: string): boolean {
-    return !this.findings.some(
-      (each) => each.kind === 'lost' && each.file === file && (node === undefined || each.node === node),
-    )
+    return !this.#faulty.has(placeOf(file, node))
   }
 
   count(kind: Finding['kind']): number {
@@ -41,7 +41,13 @@ export class Report {
     if (this.#seen.has(key)) return
     this.#seen.add(key)
     this.findings.push(finding)
+    const { file, node, kind } = finding
+    if (kind === 'lost') this.#faulty.add(placeOf(file, undefined)).add(placeOf(file, node))
   }
+}
+
+function placeOf(file: string, node: string | undefined): string {
+  return JSON.stringify([file, node])
 }
 
 function cut(text: string): string {

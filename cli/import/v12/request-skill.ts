@@ -1,8 +1,11 @@
+import { hostWithPort } from '#shared/config/granted-host.ts'
 import { toNode, type NewCard } from './conversion.ts'
 import { toTemplate, toTemplates } from './expressions.ts'
 import { parseJson, toFields, toText } from './json.ts'
 import type { Skill } from './skill.ts'
 import { setVariable } from './variables.ts'
+
+const isHost = new RegExp(`^${hostWithPort}$`)
 
 /** A request: an `http` card, and the variables in which v12 keeps its outcome. */
 export function addRequest({ conversion, links, builder, node, id, data, place }: Skill, before: NewCard[]): void {
@@ -14,10 +17,10 @@ export function addRequest({ conversion, links, builder, node, id, data, place }
   const valid = `valid${suffix === '' ? '' : `_${suffix}`}`
   const output = `${toText(data['memory']) || 'temp'}.${toText(data['variable']) || 'response'}`
   const url = toText(data['url'])
-  const [, host] = /^https?:\/\/([^/{}\s?#@]+)/i.exec(url) ?? []
-  if (host === undefined) {
-    report.differs(place.file, place.node, `the address ${url}`, 'Add its host to "permissions" in isobot.json')
-  } else hosts.add(host.toLowerCase())
+  const [, host = ''] = /^https?:\/\/(?:[^/{}\s?#@]*@)?([^/{}\s?#@]+)/i.exec(url) ?? []
+  // A host that cannot be granted would have the whole project refused. A pattern of hosts is none.
+  if (isHost.test(host.toLowerCase()) && !host.includes('*')) hosts.add(host.toLowerCase())
+  else report.differs(place.file, place.node, `the address ${url}`, 'Add its host to "permissions" in isobot.json')
   const method = toText(data['method']).toUpperCase()
   const isKnown = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].includes(method)
   const [named] = setVariable(

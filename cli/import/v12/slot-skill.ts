@@ -25,7 +25,7 @@ export function addSlot({ conversion, links, builder, node, id, data, place }: S
   ]
   const slot = JSON.stringify(toText(data['slotName']))
   const entities = [...toTexts(data['entities']), toText(data['entities'])].filter((each) => each !== '')
-  const kind = entities.map((each) => kinds[each]).find((each) => each !== undefined)
+  const kind = entities.flatMap((each) => (Object.hasOwn(kinds, each) ? [kinds[each]!] : []))[0]
   if (kind === undefined) {
     report.lost(
       place.file,

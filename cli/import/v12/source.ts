@@ -1,18 +1,19 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { Parser, type ReadEntry } from 'tar'
 import { failed, misused } from '../../failure.ts'
+import { readTar } from '../../read-tar.ts'
 
 /** The text files of an export, by path with `/`. */
 export type SourceFiles = Map<string, string>
 
-const maxArchive = 100 * 1024 * 1024
-const maxUnpacked = 256 * 1024 * 1024
 const maxFile = 8 * 1024 * 1024
 const maxFiles = 20_000
 const maxTotal = 64 * 1024 * 1024
 const maxDepth = 20
+
+/** For errors about another file. */
+const wanted = 'a .tgz that v12 has exported, or a folder'
 
 /** Only these are read: definitions and scripts. Models, media and installed packages stay where they are. */
 const isRead = /\.(?:json|js)$/i
@@ -38,8 +39,7 @@ export async function readSource(path: string): Promise<Source> {
   const source: Source = { files: new Map(), others: [], refused: [] }
   const collect = new Collector(source)
   if (found.isDirectory()) await readFolder(path, '', collect, 0)
-  else if (found.size > maxArchive) throw tooLarge(path, maxArchive)
-  else readArchive(path, await readFile(path), collect)
+  else readArchive(path, await readTar(path, wanted), collect)
   return source
 }
 
@@ -47,6 +47,7 @@ export async function readSource(path: string): Promise<Source> {
 class Collector {
   #total = 0
   #count = 0
+  readonly #refused = new Set<string>()
   readonly source: Source
 
   constructor(source: Source) {
@@ -74,6 +75,11 @@ class Collector {
   }
 
   refuse(file: string, reason: string): void {
+    // A damaged archive has the same fault many times.
+    const key = JSON.stringify([file, reason])
+    if (this.#refused.has(key)) return
+    this.#refused.add(key)
+    if (this.#refused.size > maxFiles) throw failed(`The export has more than ${maxFiles} parts that cannot be read`)
     this.source.refused.push({ file, reason })
   }
 }
@@ -93,14 +99,7 @@ async function readFolder(root: string, path: string, collect: Collector, depth:
   }
 }
 
-function readArchive(path: string, packed: Buffer, collect: Collector): void {
-  let unpacked: Buffer
-  try {
-    unpacked = packed[0] === 0x1f ? gunzipSync(packed, { maxOutputLength: maxUnpacked }) : packed
-  } catch (cause) {
-    if (cause instanceof RangeError) throw tooLarge(path, maxUnpacked)
-    throw failed(`${path} is no archive: name a .tgz that v12 has exported, or a folder`, { cause })
-  }
+function readArchive(path: string, unpacked: Buffer, collect: Collector): void {
   let problem: unknown
   let entries = 0
   const parser = new Parser({
@@ -119,7 +118,7 @@ function readArchive(path: string, packed: Buffer, collect: Collector): void {
   parser.on('error', (error: unknown) => (problem ??= failed(`${path} is no valid archive`, { cause: error })))
   parser.end(unpacked)
   if (problem !== undefined) throw problem
-  if (entries === 0) throw failed(`${path} is no archive: name a .tgz that v12 has exported, or a folder`)
+  if (entries === 0) throw failed(`${path} is no archive: name ${wanted}`)
 }
 
 function readEntry(entry: ReadEntry, collect: Collector): void {
@@ -135,8 +134,4 @@ function readEntry(entry: ReadEntry, collect: Collector): void {
     return
   }
   entry.resume()
-}
-
-function tooLarge(path: string, most: number) {
-  return failed(`${path} has more than ${most / 1024 / 1024} MB`)
 }

@@ -33,6 +33,8 @@ export interface V12Flow {
 
 const maxNodes = 300
 const maxTransitions = 90
+/** Longer than the name of any flow or node: patterns that read it try each part of it. */
+const maxTarget = 1000
 const knownTypes = new Set(['', 'standard', 'skill-call'])
 
 /** Reads a flow file; undefined when it cannot be one. Other flows are not affected. */
@@ -66,7 +68,7 @@ export function readFlow(name: string, value: unknown, report: Report): V12Flow 
   const [first] = nodes
   if (!first) return undefined
   const named = toText(fields['startNode'])
-  if (!names.has(named)) report.lost(file, undefined, `the start node ${named}`, `The flow starts at ${first.name}`)
+  if (!names.has(named)) report.lost(file, undefined, `the start node ${named}`, 'The flow starts at its first node')
   const catchAll = toFields(fields['catchAll'])
   return {
     name,
@@ -111,7 +113,8 @@ function readTransitions(value: unknown, file: string, node: string, report: Rep
   if (list.length > maxTransitions) {
     report.lost(file, node, `${list.length - maxTransitions} transitions`, 'Divide the node')
   }
-  return list
-    .slice(0, maxTransitions)
-    .map((each) => ({ condition: toText(each['condition']).trim(), target: toText(each['node']).trim() }))
+  return list.slice(0, maxTransitions).map((each) => ({
+    condition: toText(each['condition']).trim(),
+    target: toText(each['node']).trim().slice(0, maxTarget),
+  }))
 }

@@ -1,10 +1,12 @@
-import { readFile, readdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { Header } from 'tar'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bundleOnce } from '../../../cli/dry-run/find-code.ts'
 import { convertExport, writeProjects } from '../../../cli/import/v12/import.ts'
 import type { ImportedProject } from '../../../cli/import/v12/project.ts'
+import { openProject } from '../../../cli/project/project.ts'
 import { checkFlows } from '#shared/flows/check-flows.ts'
 import { openCommandLine } from '../command-line.ts'
 import { flow, next, node, openExports, pizzeria, text, type Exports } from './exports.ts'
@@ -187,8 +189,38 @@ describe('the report', () => {
     expect(project.files.get('v12/intents.json')).toContain('buy two pizzas')
   })
 
+  test('many nodes with faults are named in one pass', async () => {
+    const nodes = Array.from({ length: 50 }, (_, index) => skill(`n${index}`, 'CallAPI', 'skills/api.flow.json', {}))
+    const flows = Array.from({ length: 50 }, (_, index) => [`flows/f${index}.flow.json`, flow('n0', nodes)])
+    const began = performance.now()
+    const project = await convert({
+      ...Object.fromEntries(flows),
+      // No variable has such a name.
+      'flows/skills/api.flow.json': flow('a', [node('a')], {
+        skillData: { randomId: 'a-b', url: 'https://a.example' },
+      }),
+    })
+    expect(project.totals.lost).toBeGreaterThanOrEqual(2500)
+    expect(performance.now() - began).toBeLessThan(20_000)
+  }, 120_000)
+
+  test('long texts are read in linear time', async () => {
+    const target = `${'x.flow.json#'.repeat(500_000)}\nx`
+    const began = performance.now()
+    const project = await convert({
+      ...botOf([], { next: next({ 'user.age > 3': target, true: 'END' }) }),
+      'intents/buy.json': { name: 'buy', utterances: { en: ['['.repeat(3_000_000), '[a]('.repeat(1_000_000)] } },
+    })
+    expect(project.flows).toHaveLength(1)
+    expect(performance.now() - began).toBeLessThan(20_000)
+  }, 120_000)
+
   test('texts of the original are no markup in the report', async () => {
-    const project = await convert(botOf(['<script>alert(1)</script>|x']))
+    const project = await convert({
+      ...botOf(['<script>alert(1)</script>|x']),
+      'flows/other.flow.json': flow('none', [node('[a](https://evil.example)\n<script>')]),
+    })
+    expect(project.files.get('REPORT.md')).not.toContain('](https://evil.example)')
     expect(project.files.get('REPORT.md')).not.toContain('<script>')
     expect(project.files.get('REPORT.md')).toContain('\\|x')
   })
@@ -263,8 +295,65 @@ describe('the mapping', () => {
       output: 'temp.out',
     })
     expect(JSON.parse(project.files.get('isobot.json')!)).toMatchObject({ permissions: { net: ['api.example.org'] } })
+    for (const [url, net] of [
+      ['http://user:word@api.example.org:8080/x', ['api.example.org:8080']],
+      ['https://my_host/x', undefined],
+      ['https://*/x', undefined],
+    ] as const) {
+      const { files } = await convert({
+        'flows/main.flow.json': flow('get', [skill('get', 'CallAPI', 'skills/api.flow.json', { true: 'END' })]),
+        'flows/skills/api.flow.json': flow('a', [node('a')], { skillData: { randomId: 'r', url, method: 'get' } }),
+      })
+      const settings = JSON.parse(files.get('isobot.json')!) as { permissions?: { net: string[] } }
+      expect(settings.permissions?.net).toEqual(net)
+    }
     const [route] = project.flows[0]!.always!
     expect(route).toMatchObject({ to: 'help', if: { $: expect.stringContaining('event.preview === "help"') } })
+  })
+})
+
+describe('scripts', () => {
+  test.each([
+    ['import()', "temp.a = (await import('../../outside.json')).default"],
+    ['import() of a pattern', "const name = 'side'\ntemp.a = (await import('../../out' + name + '.json')).default"],
+    ['require with a comment', "temp.a = require /* x */ ('../../outside.json')"],
+    ['require of a pattern', "const name = 'side'\ntemp.a = require(`../../out${name}.json`)"],
+    ['require of a path through a package', "temp.a = require('v12/../../../outside.json')"],
+    [
+      'import, after the end of the function',
+      "}\nimport a from '../../outside.json'\nexport async function b() {\n  return a",
+    ],
+  ])('do not have a file of this machine put into the bot, by %s', async (_way, source) => {
+    await writeFile(join(exports.folder, 'outside.json'), '{"secret":"of this machine"}')
+    const project = await convert({ ...botOf(['read']), 'actions/read.js': source })
+    const folder = join(exports.folder, `script-${count}`)
+    await writeProjects([project], folder)
+    await mkdir(join(folder, 'node_modules', 'v12'), { recursive: true })
+    const { code } = await bundleOnce(await openProject(folder))
+    expect(code).not.toContain('of this machine')
+    expect(reportOf(project)).toContain('the action read, which cannot run here')
+  })
+
+  test('with names that differ by a sign or by letter case have files of their own', async () => {
+    const names = ['get-user', 'get_user', 'Get_User', 'lib/x', 'lib_x']
+    const actions = Object.fromEntries(names.map((name) => [`actions/${name}.js`, `temp.a = '${name}'`]))
+    const hooks = ['a-b', 'a_b'].map((name) => [`hooks/before_incoming_middleware/${name}.js`, 'event.x = 1'])
+    const project = await convert({ ...botOf(names), ...actions, ...Object.fromEntries(hooks) })
+    const scripts = [...project.files.keys()].filter((path) => /^(?:actions|hooks)\//.test(path))
+    expect(new Set(scripts.map((path) => path.toLowerCase())).size).toBe(7)
+    const folder = join(exports.folder, `script-${count}`)
+    await writeProjects([project], folder)
+    const { code } = await bundleOnce(await openProject(folder))
+    for (const name of names) expect(code).toContain(`'${name}'`.replaceAll("'", '"'))
+  })
+
+  test('require packages of browsers, and not what a comment or a text names', async () => {
+    const source =
+      "// const fs = require('fs')\nconst get = require('lodash/get')\ntemp.a = get({}, \"require('net')\")"
+    const project = await convert({ ...botOf(['read']), 'actions/read.js': source })
+    expect(project.totals.lost).toBe(0)
+    expect(project.files.get('actions/read.js')).toContain('import * as package_0 from "lodash/get"')
+    expect(JSON.parse(project.files.get('package.json')!)).toMatchObject({ dependencies: { lodash: '*' } })
   })
 })
 
@@ -323,8 +412,13 @@ describe('hostile archives', () => {
 
   test('an archive that grows beyond bounds, and one that is none, are refused', async () => {
     const bomb = join(exports.folder, 'bomb.tgz')
-    await writeFile(bomb, gzipSync(Buffer.alloc(260 * 1024 * 1024), { level: 1 }))
+    const packed = gzipSync(Buffer.alloc(260 * 1024 * 1024), { level: 1 })
+    await writeFile(bomb, packed)
     await expect(convertExport(bomb)).rejects.toThrow('has more than 256 MB')
+    for (const again of [gzipSync(packed), zstdCompressSync(packed)]) {
+      await writeFile(bomb, again)
+      await expect(convertExport(bomb)).rejects.toThrow('is compressed twice, or not by gzip')
+    }
     const other = join(exports.folder, 'other.tgz')
     await writeFile(other, 'no archive')
     await expect(convertExport(other)).rejects.toThrow(/is no (?:valid )?archive|has no bot/)
