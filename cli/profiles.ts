@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -132,6 +133,14 @@ export async function localDataDirectory(): Promise<string> {
   if (process.env.ISOBOT_DATA_DIR || (await isStartRunning(usual))) return usual
   const text = await readIfPresent(startedFile())
   return text !== undefined && (await isStartRunning(text.trim())) ? text.trim() : usual
+}
+
+/**
+ * The data folder for commands of operators: the default folder if it has a platform, even one that is stopped; else that of
+ * the platform that runs. A backup, for instance, must not be of another platform of this machine.
+ */
+export async function operatedDataDirectory(usual = dataDirectory()): Promise<string> {
+  return existsSync(join(usual, 'secret')) ? usual : localDataDirectory()
 }
 
 /** Records a start's data folder, so that the command line finds one outside the default folder. */

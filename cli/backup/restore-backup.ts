@@ -85,9 +85,12 @@ async function assertSecret({ secret }: Config, { secretCheck }: BackupHeader): 
   try {
     await decryptJson(secret, secretCheckOwner, secretCheck)
   } catch (cause) {
+    // As of a file that an editor or `echo` has written.
+    const isSpaced = secret.current.trim() !== secret.current
+    const hint = isSpaced ? '. The one that is set begins or ends with a space or a line break: write it without' : ''
     throw failed(
-      'The backup was taken with another ISOBOT_SECRET: set that one. If it is lost, --lost-secret restores everything ' +
-        'else, and secrets and configurations have to be set again',
+      `The backup was taken with another ISOBOT_SECRET: set that one${hint}. If it is lost, --lost-secret restores ` +
+        'everything else, and secrets and configurations have to be set again',
       { cause },
     )
   }

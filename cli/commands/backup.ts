@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { TakenBackup } from '../backup/take-backup.ts'
 import { loadVariables, usualVariables } from '../load-variables.ts'
 import { loadPlatformOnly } from '../platform-only.ts'
-import { localDataDirectory } from '../profiles.ts'
+import { operatedDataDirectory } from '../profiles.ts'
 import { toolsOf } from '../tools.ts'
 import { assertNewFile } from '../write-content.ts'
 
@@ -38,7 +38,7 @@ export function addBackupCommand(program: Command): void {
       using interruption = untilInterrupted()
       await using parts = new AsyncDisposableStack()
       const { signal } = interruption
-      const config = await openPlatform(process.env, await localDataDirectory(), parts, signal)
+      const config = await openPlatform(process.env, await operatedDataDirectory(), parts, signal)
       let step = 'Connecting'
       const writing = writeBackup(config, path, { signal, report: (table) => (step = `Backing up ${table}`) })
       const taken = await output.during(() => step, writing)

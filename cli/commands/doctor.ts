@@ -5,7 +5,7 @@ import { exitCodes } from '../failure.ts'
 import { loadVariables, usualVariables } from '../load-variables.ts'
 import { styled } from '../output.ts'
 import { loadPlatformOnly } from '../platform-only.ts'
-import { localDataDirectory } from '../profiles.ts'
+import { operatedDataDirectory } from '../profiles.ts'
 import { toolsOf } from '../tools.ts'
 
 export function addDoctorCommand(program: Command): void {
@@ -26,7 +26,7 @@ export function addDoctorCommand(program: Command): void {
       const { output } = toolsOf(command)
       loadVariables(envFile)
       const { examine } = await loadPlatformOnly('doctor', () => import('../doctor/examine.ts'))
-      const examined = examine({ environment: process.env, dataDirectory: await localDataDirectory() })
+      const examined = examine({ environment: process.env, dataDirectory: await operatedDataDirectory() })
       const examination = await output.during('Checking', examined)
       output.result(examination, () => asText(examination))
       if (examination.failures > 0) process.exitCode = exitCodes.failed

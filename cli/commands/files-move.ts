@@ -3,7 +3,7 @@ import { storeNames, type StoreName } from '#shared/config/s3-settings.ts'
 import { exitCodes, misused } from '../failure.ts'
 import { loadVariables, usualVariables } from '../load-variables.ts'
 import { loadPlatformOnly } from '../platform-only.ts'
-import { localDataDirectory } from '../profiles.ts'
+import { operatedDataDirectory } from '../profiles.ts'
 import { toolsOf } from '../tools.ts'
 
 export function addMove(files: Command): void {
@@ -32,7 +32,7 @@ export function addMove(files: Command): void {
         import('../start/interrupt.ts'),
         import('../files/bot-files.ts'),
       ])
-      await using stores = await openStores(process.env, await localDataDirectory())
+      await using stores = await openStores(process.env, await operatedDataDirectory())
       const { config } = stores
       if (!config.s3) throw misused('Set S3_BUCKET and its companions: without them no content can be moved')
       if (config.files.store !== store) {

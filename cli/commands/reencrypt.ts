@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { exitCodes, misused } from '../failure.ts'
 import { loadVariables, usualVariables } from '../load-variables.ts'
 import { loadPlatformOnly } from '../platform-only.ts'
-import { localDataDirectory } from '../profiles.ts'
+import { operatedDataDirectory } from '../profiles.ts'
 import { toolsOf } from '../tools.ts'
 
 export function addReencryptCommand(program: Command): void {
@@ -28,7 +28,7 @@ export function addReencryptCommand(program: Command): void {
         import('#shared/store/reencrypt.ts'),
         import('../start/interrupt.ts'),
       ])
-      await using stores = await openStores(process.env, await localDataDirectory())
+      await using stores = await openStores(process.env, await operatedDataDirectory())
       const { secret } = stores.config
       if (secret.accepted === undefined) throw misused('Set ISOBOT_SECRET_ACCEPTED to the former secret')
       using interruption = untilInterrupted()

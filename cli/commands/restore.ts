@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { RestoredBackup } from '../backup/restore-backup.ts'
 import { loadVariables, usualVariables } from '../load-variables.ts'
 import { loadPlatformOnly } from '../platform-only.ts'
-import { localDataDirectory } from '../profiles.ts'
+import { dataDirectory } from '../profiles.ts'
 import { toolsOf } from '../tools.ts'
 
 interface RestoreCommandOptions {
@@ -43,7 +43,7 @@ export function addRestoreCommand(program: Command): void {
       const { signal } = interruption
       const backup = await openBackup(path, signal)
       await using parts = new AsyncDisposableStack()
-      const config = await openPlatform(process.env, await localDataDirectory(), parts, signal)
+      const config = await openPlatform(process.env, dataDirectory(), parts, signal)
       let step = 'Connecting'
       const report = (next: string) => (step = next)
       const restoring = restoreBackup(config, backup, { isSecretLost: lostSecret, report })

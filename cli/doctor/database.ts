@@ -122,6 +122,8 @@ async function checkClock(client: Client): Promise<Finding[]> {
 /** A pooler in transaction mode loses the notifications between processes. */
 async function checkNotifications(client: Client, config: Config): Promise<Finding[]> {
   const notified = once(client, 'notification')
+  // A connection that is lost meanwhile fails the statements, which report it.
+  notified.catch(() => {})
   await client.query('listen isobot_doctor')
   await client.query(`notify isobot_doctor`)
   const isReceived = await Promise.race([notified.then(() => true), pause(notificationMilliseconds, false)])

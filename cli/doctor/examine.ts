@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '#shared/config/config.ts'
 import { wordsOf } from '#shared/connectivity/connect-errors.ts'
+import { isRecord } from '#shared/models/payload.ts'
 import { findingsOf, type Finding } from './finding.ts'
 import { checkAddress } from './address.ts'
 import { checkDatabase } from './database.ts'
@@ -34,7 +35,7 @@ export async function examine({ environment, dataDirectory }: ExaminationOptions
   const { config, findings: settings } = checkSettings(environment, own?.environment)
   const machine = await attempt('Machine', checkMachine(config, own?.isStarted ? dataDirectory : undefined))
   const others = config ? await Promise.all(checksFor(config, own)) : []
-  const start = own ? [describeStart(own.isStarted, dataDirectory)] : []
+  const start = own ? [describeStart(own.isStarted, dataDirectory), ...own.problems] : []
   const findings = [...start, ...settings, ...machine, ...others.flat()]
   const count = (grade: Finding['grade']) => findings.filter((finding) => finding.grade === grade).length
   return { findings, failures: count('fail'), warnings: count('warn') }
@@ -60,13 +61,14 @@ interface OwnSettings {
   environment: NodeJS.ProcessEnv
   /** Present after the first start. */
   profile?: Omit<Profile, 'name'>
+  problems: Finding[]
 }
 
 /** The settings that `isobot start` makes by itself. */
 async function ownSettings(directory: string): Promise<OwnSettings> {
   const read = async (name: string) => readFile(join(directory, name), 'utf8').catch(() => undefined)
   const [secret, credentials] = await Promise.all([read('secret'), read('credentials.json')])
-  const { baseUrl, token, workspaceId } = JSON.parse(credentials ?? '{}') as Record<string, string | undefined>
+  const { baseUrl, token, workspaceId, problem } = credentialsIn(join(directory, 'credentials.json'), credentials)
   const environment = {
     DATABASE_URL: 'postgres://localhost/of-isobot-start',
     // As long as the secret that the first start makes.
@@ -74,7 +76,31 @@ async function ownSettings(directory: string): Promise<OwnSettings> {
     ...(baseUrl && { ISOBOT_BASE_URL: baseUrl }),
   }
   const profile = baseUrl && token && workspaceId ? { url: baseUrl, token, workspaceId } : undefined
-  return { isStarted: secret !== undefined, environment, ...(profile && { profile }) }
+  return {
+    isStarted: secret !== undefined,
+    environment,
+    ...(profile && { profile }),
+    problems: problem ? [problem] : [],
+  }
+}
+
+interface StoredCredentials {
+  baseUrl?: string
+  token?: string
+  workspaceId?: string
+  problem?: Finding
+}
+
+/** What a start has written for people: a full disk, or an editor, may have damaged it. */
+function credentialsIn(file: string, text = '{}'): StoredCredentials {
+  try {
+    const stored: unknown = JSON.parse(text)
+    if (isRecord(stored)) return stored
+  } catch {
+    // It is reported below.
+  }
+  const { fail } = findingsOf('Platform')
+  return { problem: fail(`${file} is not valid JSON`, 'correct it, or remove it and start the platform again') }
 }
 
 function describeStart(isStarted: boolean, directory: string): Finding {

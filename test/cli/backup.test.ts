@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -7,8 +8,10 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { readConfig } from '#shared/config/config.ts'
 import { openContext } from '#shared/context.ts'
+import { findProcess } from '#shared/process/find-process.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { startWorker } from '../../worker/worker.ts'
+import { operatedDataDirectory } from '../../cli/profiles.ts'
 import { createChatUser, type ChatUser } from '../support/chat-client.ts'
 import { administer, createDatabase, urlOf } from '../support/databases.ts'
 import { fillTables } from '../support/fill-tables.ts'
@@ -225,6 +228,8 @@ test('a backup of another secret is refused, unless the secret is lost; during a
   const other = { ISOBOT_SECRET: 'another secret, of at least thirty-two characters' }
   const refused = await operate(['restore', backup.file], await createEmptyDatabase(), other)
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('taken with another ISOBOT_SECRET')])
+  const spaced = await operate(['restore', backup.file], await createEmptyDatabase(), { ISOBOT_SECRET: `${secret}\n` })
+  expect([spaced.code, spaced.stderr]).toEqual([1, expect.stringContaining('ends with a space or a line break')])
   const rotating = await operate(['restore', backup.file], await createEmptyDatabase(), {
     ...other,
     ISOBOT_SECRET_ACCEPTED: secret,
@@ -296,6 +301,28 @@ test('a database of `isobot start` is backed up and restored while its platform 
   expect([again.code, again.stderr.includes('error')]).toEqual([0, false])
   expect(await rowsIn(join(commandLine.folder, 'again.backup'))).toEqual(await rowsIn(backup.file))
 }, 120_000)
+
+test('the platform of a folder precedes another one that runs on the machine, also while it is stopped', async () => {
+  const [settings, usual, elsewhere] = ['settings', 'stopped', 'elsewhere'].map((name) =>
+    join(commandLine.folder, name),
+  )
+  for (const folder of [settings, usual, elsewhere]) await mkdir(folder!, { recursive: true })
+  const running = spawn('sleep', ['60'])
+  try {
+    const { commandLine: words } = (await findProcess(running.pid!))!
+    const record = { processes: [{ pid: running.pid, commandLine: words }], launchers: [], isStopping: false }
+    await writeFile(join(elsewhere!, 'start.json'), JSON.stringify(record))
+    await writeFile(join(settings!, 'started'), `${elsewhere}\n`)
+    vi.stubEnv('ISOBOT_CONFIG_DIR', settings)
+    vi.stubEnv('ISOBOT_DATA_DIR', '')
+    expect(await operatedDataDirectory(usual)).toBe(elsewhere)
+    await writeFile(join(usual!, 'secret'), secret)
+    expect(await operatedDataDirectory(usual)).toBe(usual)
+  } finally {
+    vi.unstubAllEnvs()
+    running.kill()
+  }
+})
 
 const countingBot = `
   export const hooks = {

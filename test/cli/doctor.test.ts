@@ -197,6 +197,18 @@ test('knows the platform of `isobot start` by its data folder, and what answers 
   )
 })
 
+test('reports damaged credentials of `isobot start`, and goes on', async () => {
+  const folder = join(commandLine.folder, 'damaged')
+  await mkdir(folder)
+  await writeFile(join(folder, 'secret'), 'f0e1d2c3b4a5968778695a4b3c2d1e0f'.repeat(2))
+  for (const content of ['', '{"baseUrl":', 'null']) {
+    await writeFile(join(folder, 'credentials.json'), content)
+    const { findings } = await examine({ environment: {}, dataDirectory: folder })
+    expect(Object.keys(problemsIn(findings))).toContain(`fail: ${join(folder, 'credentials.json')} is not valid JSON`)
+    expect(new Set(findings.map(({ area }) => area))).toContain('Sandbox')
+  }
+})
+
 test('says that no worker is alive, and that one is alive but takes nothing', async () => {
   const config = configWith({})
   expect(Object.keys(problemsIn(await checkWorkers(config)))).toEqual([
