@@ -3,7 +3,7 @@ import { AwsClient } from 'aws4fetch'
 import type { Dispatcher } from 'undici'
 import type { S3Settings } from '../config/s3-settings.ts'
 import { completeResponses } from '../connectivity/complete-responses.ts'
-import { notFound, unavailable } from '../errors.ts'
+import { notFound, unavailable, type ApiError } from '../errors.ts'
 import { partsOf } from '../store/parts.ts'
 import type { ByteRange, ObjectStore } from './object-store.ts'
 
@@ -17,6 +17,9 @@ export const s3StreamBytes = 256 * 1024
 const maxPutBytes = 5 * 1024 ** 3
 /** A store that neither answers nor sends for this long is unavailable. */
 const silenceMilliseconds = 60_000
+
+/** Upper bound of an answer that is read whole: of a list of 1000 uploads, and of an error. */
+const maxTextBytes = 1024 * 1024
 
 /** Answers of stores that do not list uploads in parts, or not to this key; a rule of the bucket has to end those. */
 const notOffered = [403, 404, 405, 501]
@@ -35,6 +38,7 @@ export function s3ObjectStore(settings: S3Settings): ObjectStore {
     const { value: first = Buffer.alloc(0) } = await parts.next()
     if (first.length < s3PartBytes) return put(id, first, first.length)
     const uploadId = elementOf(await textOf(await send('POST', id, { query: { uploads: '' } })), 'UploadId')
+    if (uploadId === '') throw new Error('The object store begins no upload in parts')
     try {
       const tags: string[] = []
       const putPart = async (part: Buffer) => {
@@ -48,7 +52,10 @@ export function s3ObjectStore(settings: S3Settings): ObjectStore {
       const list = tags.map((tag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${tag}</ETag></Part>`)
       const body = Buffer.from(`<CompleteMultipartUpload>${list.join('')}</CompleteMultipartUpload>`)
       const headers = { 'content-length': String(body.length), 'content-type': 'application/xml' }
-      assertDone(await textOf(await send('POST', id, { query: { uploadId }, headers, body })))
+      assertDone(
+        await textOf(await send('POST', id, { query: { uploadId }, headers, body })),
+        'CompleteMultipartUpload',
+      )
     } catch (error) {
       await abort(id, uploadId).catch(() => {})
       throw error
@@ -77,8 +84,7 @@ export function s3ObjectStore(settings: S3Settings): ObjectStore {
     async copy({ id }, to) {
       const source = `/${settings.bucket}/${id}`
       const headers = { 'x-amz-copy-source': source, 'content-length': '0' }
-      // A copy that fails after its begin is answered 200 as well.
-      assertDone(await textOf(await send('PUT', to, { headers })))
+      assertDone(await textOf(await send('PUT', to, { headers })), 'CopyObject')
     },
 
     async remove(id) {
@@ -97,6 +103,8 @@ async function* readBytes(send: Send, id: string, size: number, range?: ByteRang
     if (length !== end - start + 1)
       throw new Error(`The object store sends ${length} bytes of ${id}, from ${start} to ${end}`)
     yield* body as AsyncIterable<Buffer>
+  } catch (error) {
+    throw toUnavailable(error)
   } finally {
     body.destroy()
   }
@@ -130,10 +138,15 @@ function sender({ bucket, endpoint, region, accessKeyId, secretAccessKey }: S3Se
       ...(body && { body }),
       headersTimeout: silenceMilliseconds,
       bodyTimeout: silenceMilliseconds,
+    }).catch((error: unknown) => {
+      throw toUnavailable(error)
     })
+    // The reader of a body receives its failure; without a reader, the failure must not end the process.
+    answer.body.on('error', () => {})
     const { statusCode: status } = answer
     if (status < 300 || tolerated.includes(status)) return answer
-    const text = await answer.body.text()
+    // A body that cannot be read does not hide the status.
+    const text = await textOf(answer).catch(() => '')
     throw failure(status, id, text)
   }
 }
@@ -142,11 +155,27 @@ function failure(status: number, id: string, text: string): Error {
   const code = elementOf(text, 'Code')
   const cause = new Error(`The object store answered ${status} ${code}`)
   if (status === 404 && code !== 'NoSuchBucket') return notFound(`Content '${id}'`, 'it was removed', { cause })
-  if (status !== 429 && status < 500) return cause
+  return status !== 429 && status < 500 ? cause : storeUnavailable(cause)
+}
+
+function storeUnavailable(cause: unknown): ApiError {
   return unavailable('The object store of file contents is unavailable: try again soon', {
     cause,
     retryAfterSeconds: 2,
   })
+}
+
+/** Codes of undici for a store that is silent, or closes the connection within an answer. */
+const silences = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'UND_ERR_SOCKET',
+])
+
+function toUnavailable(error: unknown): unknown {
+  const isSilent = error instanceof Error && 'code' in error && silences.has(String(error.code))
+  return isSilent ? storeUnavailable(error) : error
 }
 
 async function drained(answer: Dispatcher.ResponseData): Promise<Dispatcher.ResponseData> {
@@ -154,8 +183,16 @@ async function drained(answer: Dispatcher.ResponseData): Promise<Dispatcher.Resp
   return answer
 }
 
-function textOf({ body }: Dispatcher.ResponseData): Promise<string> {
-  return body.text()
+async function textOf({ body }: Dispatcher.ResponseData): Promise<string> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  // Leaving the loop closes the connection.
+  for await (const part of body as AsyncIterable<Buffer>) {
+    bytes += part.length
+    if (bytes > maxTextBytes) throw new Error(`The object store answers with more than ${maxTextBytes} bytes of text`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString()
 }
 
 /** The text of the first element of this name in an answer; empty when there is none. */
@@ -163,6 +200,12 @@ function elementOf(xml: string, name: string): string {
   return new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1] ?? ''
 }
 
-function assertDone(xml: string): void {
-  if (/<Error[\s>]/.test(xml)) throw new Error(`The object store failed: ${elementOf(xml, 'Code')}`)
+/**
+ * Stores answer 200 before they do what takes long, and put an error, or nothing at all, where the result would be.
+ *
+ * @throws Error unless an answer has the result
+ */
+function assertDone(xml: string, action: 'CompleteMultipartUpload' | 'CopyObject'): void {
+  if (new RegExp(`<(?:\\w+:)?${action}Result[\\s/>]`).test(xml)) return
+  throw new Error(`The object store failed: ${elementOf(xml, 'Code') || `it answers without a result of ${action}`}`)
 }

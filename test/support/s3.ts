@@ -23,6 +23,8 @@ export interface S3Server extends AsyncDisposable {
   requests: { method: string; url: string; headers: string[] }[]
   /** Answers all requests with this status, until it is undefined again. */
   failure: number | undefined
+  /** Answers a request in place of the server; false leaves it to the server. */
+  instead: ((request: { method: string; url: URL }, outgoing: ServerResponse) => boolean) | undefined
   /** Called when a request is done, before its answer is passed on. */
   answered: ((request: { method: string }) => Promise<void>) | undefined
 }
@@ -59,6 +61,7 @@ export async function startS3(): Promise<S3Server> {
     requests.push({ method, url: incoming.url ?? '', headers: Object.keys(headers) })
     if (server.failure !== undefined) return refuse(outgoing, server.failure, 'SlowDown')
     if (!verifySignature(incoming, credentials.secretAccessKey)) return refuse(outgoing, 403, 'SignatureDoesNotMatch')
+    if (server.instead?.({ method, url }, outgoing)) return void incoming.resume()
     if (method === 'GET' && url.searchParams.has('uploads')) {
       const prefix = url.searchParams.get('prefix') ?? ''
       const found = (await uploads()).filter(({ key }) => key.startsWith(prefix))
@@ -105,6 +108,7 @@ export async function startS3(): Promise<S3Server> {
     uploads: async () => (await uploads()).map(({ key }) => key),
     requests,
     failure: undefined,
+    instead: undefined,
     answered: undefined,
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   }

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -198,6 +199,61 @@ describe('a bucket', () => {
     await removeObject(platform.context, object.id)
     expect(await s3.keys()).not.toContain(object.id)
     expect(await rows()).not.toContain(object.id)
+  })
+
+  test('that answers without a result has written nothing: writing and copying fail, and nothing stays', async () => {
+    const object = await write(Readable.from([Buffer.from('x')]))
+    const known = await rows()
+    s3.instead = ({ method, url }, outgoing) => {
+      if (method !== (url.searchParams.has('uploadId') ? 'POST' : 'PUT')) return false
+      // As one whose answer has begun before its work has ended.
+      outgoing.end('<?xml version="1.0" encoding="UTF-8"?>\n  ')
+      return true
+    }
+    try {
+      await expect(write(Readable.from([randomBytes(s3PartBytes + 1)]))).rejects.toThrow(/result of CompleteMultipart/)
+      await expect(copyObject(platform.context, object, botId)).rejects.toThrow(/result of CopyObject/)
+    } finally {
+      s3.instead = undefined
+    }
+    expect(await rows()).toEqual(known)
+    expect(await orphans('s3')).toEqual([])
+    expect(await buffer(readObject(platform.context, object))).toEqual(Buffer.from('x'))
+  })
+
+  test('whose answer breaks off is unavailable, whether it has begun or not', async () => {
+    const object = await write(Readable.from([Buffer.alloc(100_000)]))
+    const breaks = [
+      (outgoing: ServerResponse) => void outgoing.destroy(),
+      (outgoing: ServerResponse) => {
+        outgoing.writeHead(200, { 'content-length': '100000' }).write(Buffer.alloc(50_000), () => outgoing.destroy())
+      },
+    ]
+    for (const breakOff of breaks) {
+      s3.instead = (_request, outgoing) => {
+        breakOff(outgoing)
+        return true
+      }
+      try {
+        await expect(buffer(readObject(platform.context, object))).rejects.toMatchObject({ status: 503 })
+      } finally {
+        s3.instead = undefined
+      }
+    }
+  })
+
+  test('that refuses with more text than anybody reads makes writing fail', async () => {
+    s3.instead = (_request, outgoing) => {
+      outgoing.writeHead(500)
+      const more = () => void (outgoing.destroyed || outgoing.write(Buffer.alloc(65_536, 'x'), more))
+      more()
+      return true
+    }
+    try {
+      await expect(write(Readable.from([Buffer.from('y')]))).rejects.toMatchObject({ status: 503 })
+    } finally {
+      s3.instead = undefined
+    }
   })
 
   test('that refuses the signature makes writing fail', async () => {
