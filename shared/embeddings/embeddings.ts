@@ -59,6 +59,8 @@ export class UnpaidError extends EmbeddingsError {}
 export const textsPerRequest = 16
 /** The part of a text that its vector is made of: usual models accept 8191 tokens, and a token has a byte at least. */
 const maxTextBytes = 8000
+/** A token has a byte at least, and models add few of their own. */
+const maxTextTokens = 2 * maxTextBytes
 const maxDimensions = 4096
 /** One number in an answer, at most. */
 const numberBytes = 32
@@ -69,8 +71,19 @@ export type EmbeddedKind = keyof typeof timeouts
 const maxRequests = 2
 /** After a failure the endpoint is left alone for this long, and searches do not wait for it. */
 const pauseMilliseconds = 10_000
-/** Refusals of a text, which say nothing about others: a refused text does not delay those of other bots. */
+/** Refusals of a text. */
 const refusals = [400, 413, 422]
+/**
+ * Failures that say nothing about other texts, which are not delayed by them: some models make no vector of some texts, or one
+ * without a direction.
+ */
+const failuresOfTexts: FailureKind[] = ['refused', 'malformed']
+
+/** Whether an endpoint makes no vectors of these texts, and may of others. */
+export function isOfTexts(error: unknown): error is EmbeddingsError {
+  return error instanceof EmbeddingsError && !(error instanceof UnpaidError) && failuresOfTexts.includes(error.kind)
+}
+
 /** The workspaces' own keys whose order and pauses a process remembers. */
 const maxLanes = 1000
 
@@ -99,7 +112,7 @@ export function openEmbeddings(settings: EmbeddingsSettings, metrics: Metrics): 
     } catch (error) {
       const isRefused = error instanceof EmbeddingsError && error.kind === 'refused'
       endTimer({ outcome: isRefused ? 'refused' : 'failed' })
-      if (isRefused) throw error
+      if (isOfTexts(error)) throw error
       lane.pause()
       if (error instanceof EmbeddingsError) throw error
       const isLate = error instanceof Error && error.name === 'TimeoutError'
@@ -219,7 +232,8 @@ async function readBounded({ body }: Response, maxBytes: number): Promise<string
 }
 
 /**
- * Reads the vectors of an answer, in the order of the texts, and the number of tokens that it names; 0 where it names none.
+ * Reads the vectors of an answer, in the order of the texts, and the number of tokens that it names; 0 where it names none,
+ * or one that the texts cannot have.
  *
  * @throws EmbeddingsError when it is not that of an OpenAI-compatible endpoint to this many texts
  */
@@ -238,7 +252,8 @@ export function readAnswer(text: string, count: number, dimensions?: number): Em
     throw wrong(`has vectors of another length than ${length}`)
   }
   const tokens = field(field(answer, 'usage'), 'total_tokens')
-  const isCount = Number.isSafeInteger(tokens) && Number(tokens) >= 0
+  // A budget adds them: a wrong number must not use it up.
+  const isCount = Number.isInteger(tokens) && Number(tokens) >= 0 && Number(tokens) <= count * maxTextTokens
   return { vectors: vectors as Float32Array[], tokens: isCount ? Number(tokens) : 0 }
 }
 

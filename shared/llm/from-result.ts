@@ -44,7 +44,10 @@ export function fromResult(
     return [{ id: toStorable(part.toolCallId), name: toStorable(part.toolName), input: input ?? {} }]
   })
   const output = cutAtStop(whole, stops)
-  if (usage.inputTokens.total === undefined || usage.outputTokens.total === undefined) {
+  const inputTokens = believedTokens(usage.inputTokens.total)
+  const outputTokens = believedTokens(usage.outputTokens.total)
+  const written = tokensOfText(whole + reasoning + textOfCalls(content))
+  if (inputTokens === undefined || (outputTokens === undefined && written > 0)) {
     found.push({ type: 'provider_limitation', message: 'The provider reports no usage: the tokens are estimated' })
   }
   const isCut = output.length < whole.length
@@ -53,8 +56,8 @@ export function fromResult(
     ...(reasoning !== '' && { reasoning }),
     ...(toolCalls.length > 0 && { toolCalls }),
     usage: toUsage(candidate, {
-      input: usage.inputTokens.total ?? estimate,
-      output: usage.outputTokens.total ?? tokensOfText(whole + reasoning),
+      input: inputTokens ?? estimate,
+      output: outputTokens ?? written,
     }),
     stopReason: reasonOf(finishReason.unified, toolCalls.length > 0, isCut),
     warnings: toStorable(found),
@@ -80,7 +83,24 @@ export function toUsage(
   }
 }
 
-/** Providers are not trusted to count: a budget has to be able to add the number. */
+/** A model calls tools by texts, which it writes like others. */
+function textOfCalls(content: LanguageModelV4GenerateResult['content']): string {
+  return content.flatMap((part) => (part.type === 'tool-call' ? [part.toolName, part.input] : [])).join('')
+}
+
+/** No model reads or writes as many tokens in a call. */
+const maxTokens = 10_000_000
+
+/**
+ * A number of tokens that a provider reports; undefined for one that no call can have. Providers are not trusted to count: a call
+ * for none would be outside of budgets, and one for more than there are uses up the budget of the whole workspace. Libraries report 0
+ * where the provider leaves the number out.
+ */
+export function believedTokens(reported: number | undefined): number | undefined {
+  return reported !== undefined && reported > 0 && reported <= maxTokens ? reported : undefined
+}
+
+/** A number of tokens as a budget can add it. */
 export function countOf(tokens: number): number {
   return Number.isFinite(tokens) ? Math.min(Math.max(0, Math.round(tokens)), 1e9) : 0
 }

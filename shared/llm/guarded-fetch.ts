@@ -1,10 +1,23 @@
+import { megabyte } from '../units.ts'
+
 /** The answer of a provider is longer than any answer of a model. */
 export class AnswerTooLongError extends Error {
   override name = 'AnswerTooLongError'
 }
 
+/** Upper bound of an answer that is held. The longest answers of models are far below. */
+export const maxAnswerBytes = 8 * megabyte
+
 /** @param bytes of the answer so far */
 export type OnPart = (part: Uint8Array, bytes: number) => void
+
+/** Upper bounds of the bytes of an answer. */
+export interface AnswerLimits {
+  /** Of a whole answer, and of one event of a stream. */
+  maxBytes: number
+  /** Of a stream of events, each of which wraps some words in some hundred bytes. */
+  maxStreamBytes: number
+}
 
 /**
  * Makes the only `fetch` of a provider. Requests go to the provider's own address, with the operator's key, and follow
@@ -13,19 +26,21 @@ export type OnPart = (part: Uint8Array, bytes: number) => void
  * @param base the provider's address, to which all requests must belong
  * @param onPart called with each part of a successful answer; its error ends the answer
  */
-export function guardedFetch(base: string, maxBytes: number, onPart?: OnPart): typeof fetch {
+export function guardedFetch(base: string, limits: AnswerLimits, onPart?: OnPart): typeof fetch {
   const { origin } = new URL(base)
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input)
     if (url.origin !== origin) throw new Error(`The provider's library requests ${url.origin} and not ${origin}`)
     const response = await fetch(url, { ...init, redirect: 'manual' })
     if (!response.body) return response
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+    const measure = isStream ? measureEvents(limits) : measureWhole(limits)
     let bytes = 0
     const counted = response.body.pipeThrough(
       new TransformStream<Uint8Array, Uint8Array>({
         transform(part, controller) {
+          measure(part)
           bytes += part.byteLength
-          if (bytes > maxBytes) throw new AnswerTooLongError(`The answer has more than ${maxBytes} bytes`)
           if (response.ok) onPart?.(part, bytes)
           controller.enqueue(part)
         },
@@ -35,3 +50,32 @@ export function guardedFetch(base: string, maxBytes: number, onPart?: OnPart): t
     return new Response(counted, { status, statusText, headers })
   }
 }
+
+/** Measures the parts of an answer. @throws AnswerTooLongError */
+type Measure = (part: Uint8Array) => void
+
+function measureWhole({ maxBytes }: Pick<AnswerLimits, 'maxBytes'>): Measure {
+  let bytes = 0
+  return (part) => {
+    bytes += part.byteLength
+    if (bytes > maxBytes) throw new AnswerTooLongError(`The answer has more than ${maxBytes} bytes`)
+  }
+}
+
+function measureEvents({ maxBytes, maxStreamBytes }: AnswerLimits): Measure {
+  const measureStream = measureWhole({ maxBytes: maxStreamBytes })
+  let ofEvent = 0
+  // Of the part before: the line breaks that end an event may come in two parts.
+  let last: Uint8Array = new Uint8Array()
+  return (part) => {
+    measureStream(part)
+    const read = Buffer.concat([last, part])
+    const end = Math.max(...eventEnds.map((text) => read.lastIndexOf(text)))
+    ofEvent = end === -1 ? ofEvent + part.byteLength : read.byteLength - end
+    if (ofEvent > maxBytes) throw new AnswerTooLongError(`An event of the answer has more than ${maxBytes} bytes`)
+    last = read.subarray(-2)
+  }
+}
+
+/** The empty line after an event. */
+const eventEnds = ['\n\n', '\n\r\n', '\r\r']

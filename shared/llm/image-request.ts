@@ -3,7 +3,7 @@ import type { ModelUsage } from '../models/language-model.ts'
 import type { GenerateImageInput, PictureFormat } from '../models/picture.ts'
 import type { Candidate } from './choose-models.ts'
 import { tokensOfText } from './estimate.ts'
-import { countOf, warningsOf } from './from-result.ts'
+import { believedTokens, countOf, warningsOf } from './from-result.ts'
 import type { HoldBytes, ModelContent } from './made-content.ts'
 import { picturePriceOf, pictureSizes, qualities, type Quality } from './media-catalogue.ts'
 import { MalformedAnswerError } from './model-failure.ts'
@@ -59,9 +59,9 @@ function usageOf(
   const known = qualities.find((each) => each === quality) ?? 'auto'
   const price = picturePriceOf(provider.kind, model, { quality: known, isSquare: isSquare(size) })
   return {
-    inputTokens: countOf(reported?.inputTokens ?? tokensOfText(prompt)),
+    inputTokens: countOf(believedTokens(reported?.inputTokens) ?? tokensOfText(prompt)),
     inputCost: 0,
-    outputTokens: countOf(reported?.outputTokens ?? tokensOfPicture),
+    outputTokens: countOf(believedTokens(reported?.outputTokens) ?? tokensOfPicture),
     outputCost: price,
   }
 }

@@ -1,7 +1,7 @@
 import type { ImageModelV4, LanguageModelV4, SpeechModelV4, TranscriptionModelV4 } from '@ai-sdk/provider'
 import type { ModelProvider } from '../config/models-settings.ts'
 import { megabyte } from '../units.ts'
-import { guardedFetch, type OnPart } from './guarded-fetch.ts'
+import { guardedFetch, maxAnswerBytes, type AnswerLimits, type OnPart } from './guarded-fetch.ts'
 
 /** The models of a provider, by the provider's names of them. */
 export interface OpenedProvider {
@@ -20,10 +20,14 @@ interface Library {
   speech?(model: string): SpeechModelV4
 }
 
-/** Upper bounds of the body of a provider's answer: the longest answers of models are far below. */
-const maxAnswerBytes = 8 * megabyte
-/** Of a picture in base64, or of the longest speech as wave. */
+/**
+ * Upper bound of the body of a streamed answer: each word of a text, or of a model's thoughts, comes in an event of 300 bytes or
+ * more, so that the longest answers have some 40 MB. They are not held.
+ */
+const maxStreamBytes = 64 * megabyte
+/** Upper bound of a picture in base64, or of the longest speech as wave. */
 const maxMediaBytes = 24 * megabyte
+const mediaLimits: AnswerLimits = { maxBytes: maxMediaBytes, maxStreamBytes: maxMediaBytes }
 
 /**
  * Opens a provider's models. The library of a provider is loaded at its first call: it takes some 100 ms and 20 MB, and
@@ -31,9 +35,9 @@ const maxMediaBytes = 24 * megabyte
  */
 export function openProvider(provider: ModelProvider): OpenedProvider {
   let loaded: Promise<Library> | undefined
-  const load = () => (loaded ??= loadLibrary(provider, maxAnswerBytes))
+  const load = () => (loaded ??= loadLibrary(provider, { maxBytes: maxAnswerBytes, maxStreamBytes }))
   // Its instances cost nothing, and each has a `fetch` of its own.
-  const loadForMedia = (onPart: OnPart) => loadLibrary(provider, maxMediaBytes, onPart)
+  const loadForMedia = (onPart: OnPart) => loadLibrary(provider, mediaLimits, onPart)
   return {
     text: async (model) => (await load()).text(model),
     transcription: async (model) => made((await load()).transcription?.(model)),
@@ -50,10 +54,10 @@ export function openProvider(provider: ModelProvider): OpenedProvider {
 /** Address and key are always given: the libraries would take them from the environment otherwise. */
 async function loadLibrary(
   { name, kind, url: baseURL, key }: ModelProvider,
-  maxBytes: number,
+  limits: AnswerLimits,
   onPart?: OnPart,
 ): Promise<Library> {
-  const fetch = guardedFetch(baseURL, maxBytes, onPart)
+  const fetch = guardedFetch(baseURL, limits, onPart)
   const settings = { baseURL, apiKey: key ?? '', fetch }
   switch (kind) {
     case 'openai': {

@@ -1,5 +1,6 @@
 import type { LanguageModelV4GenerateResult, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { tokensOfText } from './estimate.ts'
+import { AnswerTooLongError, maxAnswerBytes } from './guarded-fetch.ts'
 import { toStorable } from '../models/storable.ts'
 
 /** A piece of an answer, as a model writes it. */
@@ -12,6 +13,9 @@ export interface Piece {
 export class BrokenStreamError extends Error {
   override name = 'BrokenStreamError'
 }
+
+/** The memory of a part of the answer, and of a call of a tool, beside their texts. */
+const [bytesOfPart, bytesOfCall] = [20, 100]
 
 /**
  * Collects the stream of one answer. Pieces hold back the characters at the end of the text that may begin a stop sequence,
@@ -26,6 +30,7 @@ export class StreamedAnswer {
   #toolInput = ''
   #reasoning = ''
   #halfOfReasoning = ''
+  #bytes = 0
   #rest: LanguageModelV4GenerateResult['content'] = []
   #warnings: LanguageModelV4GenerateResult['warnings'] = []
   #finish: Pick<LanguageModelV4GenerateResult, 'finishReason' | 'usage'> | undefined
@@ -49,7 +54,7 @@ export class StreamedAnswer {
    * Takes the next part of the stream.
    *
    * @returns the text that is certain now, if any
-   * @throws BrokenStreamError when the provider ends the answer with an error
+   * @throws BrokenStreamError when the provider ends the answer with an error, AnswerTooLongError when it is too long to be held
    */
   add(part: LanguageModelV4StreamPart): Piece | undefined {
     switch (part.type) {
@@ -57,10 +62,15 @@ export class StreamedAnswer {
         return this.#addText(part.delta)
       case 'reasoning-delta':
         return this.#addReasoning(part.delta)
+      case 'tool-input-start':
+        this.#hold(part.toolName, bytesOfCall)
+        return undefined
       case 'tool-input-delta':
+        this.#hold(part.delta)
         this.#toolInput += part.delta
         return undefined
       case 'tool-call':
+        this.#hold(part.toolName)
         this.#rest.push(part)
         return undefined
       case 'stream-start':
@@ -104,11 +114,17 @@ export class StreamedAnswer {
     }
   }
 
+  #hold(text: string, further = bytesOfPart): void {
+    this.#bytes += Buffer.byteLength(text) + further
+    if (this.#bytes > maxAnswerBytes) throw new AnswerTooLongError(`The answer has more than ${maxAnswerBytes} bytes`)
+  }
+
   get #text(): string {
     return this.#delivered.join('') + this.#held
   }
 
   #addText(delta: string): Piece | undefined {
+    this.#hold(delta)
     // A sequence that begins earlier would have been held back.
     this.#held += delta
     const found = this.#stops.map((stop) => this.#held.indexOf(stop)).filter((position) => position !== -1)
@@ -120,6 +136,7 @@ export class StreamedAnswer {
   }
 
   #addReasoning(delta: string): Piece | undefined {
+    this.#hold(delta)
     this.#reasoning += delta
     const whole = this.#halfOfReasoning + delta
     const isHalf = endsWithHalf(whole)

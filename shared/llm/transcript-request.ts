@@ -3,7 +3,7 @@ import type { ModelUsage } from '../models/language-model.ts'
 import { transcriptionPriceOf } from './media-catalogue.ts'
 import type { Candidate } from './choose-models.ts'
 import { tokensOfText } from './estimate.ts'
-import { countOf } from './from-result.ts'
+import { believedTokens, countOf } from './from-result.ts'
 import { orAborted, type ModelRequest } from './provider-calls.ts'
 import { wholeRequest } from './whole-request.ts'
 import { toStorable } from '../models/storable.ts'
@@ -62,8 +62,8 @@ export function transcriptRequest(
       const reported = reportedTokens(result)
       const durationSeconds = durationOf(result.durationInSeconds, reported.audio) ?? assumedSeconds(audio)
       const usage = usageOf(candidate, durationSeconds, {
-        input: reported.input ?? durationSeconds * tokensPerSecond,
-        output: reported.output ?? tokensOfText(text),
+        input: believedTokens(reported.input) ?? durationSeconds * tokensPerSecond,
+        output: believedTokens(reported.output) ?? tokensOfText(text),
       })
       const { language } = result
       const segments = result.segments.map(({ startSecond: start, endSecond: end, text }) => ({
@@ -122,7 +122,7 @@ const maxSeconds = 24 * 60 * 60
 
 function durationOf(reported: number | undefined, audioTokens: number | undefined): number | undefined {
   const seconds = reported ?? (audioTokens === undefined ? undefined : audioTokens / tokensPerSecond)
-  return seconds !== undefined && seconds >= 0 && seconds <= maxSeconds ? seconds : undefined
+  return seconds !== undefined && seconds > 0 && seconds <= maxSeconds ? seconds : undefined
 }
 
 /** The tokens that a provider reports, of those who do. */

@@ -19,6 +19,10 @@ export interface EmbeddingsEndpoint extends AsyncDisposable {
   instead: number | 'silence' | undefined
   /** Requests with this text are never answered. */
   silentAbout: string | undefined
+  /** The model makes no vector of a text with this one: it is an empty list. */
+  emptyAbout: string | undefined
+  /** The tokens that are reported in place of the right number. */
+  tokens: number | undefined
 }
 
 export const embeddingsKey = 'key-of-the-endpoint'
@@ -31,28 +35,36 @@ export function tokensOf(texts: string[]): number {
 /** Starts the endpoint. Its model knows English only, and takes some tenths of a second for a passage. */
 export async function startEmbeddings(): Promise<EmbeddingsEndpoint> {
   const model = await initModel(modelSource)
-  const endpoint: Pick<EmbeddingsEndpoint, 'requests' | 'calls' | 'keys' | 'instead' | 'silentAbout'> = {
+  const endpoint: Pick<
+    EmbeddingsEndpoint,
+    'requests' | 'calls' | 'keys' | 'instead' | 'silentAbout' | 'emptyAbout' | 'tokens'
+  > = {
     requests: [],
     calls: [],
     keys: new Set([embeddingsKey]),
     instead: undefined,
     silentAbout: undefined,
+    emptyAbout: undefined,
+    tokens: undefined,
   }
   async function answer(request: IncomingMessage): Promise<{ status: number; text: string } | undefined> {
     const { model: name, input } = (await json(request)) as { model: string; input: string[] }
     const key = request.headers.authorization?.replace(/^Bearer /, '') ?? ''
     endpoint.requests.push(input)
     endpoint.calls.push({ key, model: name, path: request.url ?? '' })
-    const { instead, silentAbout } = endpoint
+    const { instead, silentAbout, emptyAbout, tokens = tokensOf(input) } = endpoint
     if (instead === 'silence') return undefined
     if (silentAbout !== undefined && input.some((text) => text.includes(silentAbout))) return undefined
     if (typeof instead === 'number') return { status: instead, text: 'a secret of the endpoint' }
     if (!endpoint.keys.has(key)) return { status: 401, text: '{}' }
     const vectors = await model.embed(input)
-    const data = vectors.map((embedding, index) => ({ object: 'embedding', index, embedding }))
+    const isEmpty = (text: string) => emptyAbout !== undefined && text.includes(emptyAbout)
+    const data = vectors.map((vector, index) => {
+      return { object: 'embedding', index, embedding: isEmpty(input[index]!) ? [] : vector }
+    })
     return {
       status: 200,
-      text: JSON.stringify({ object: 'list', model: name, data, usage: { total_tokens: tokensOf(input) } }),
+      text: JSON.stringify({ object: 'list', model: name, data, usage: { total_tokens: tokens } }),
     }
   }
   const server = createServer((request, response) => {

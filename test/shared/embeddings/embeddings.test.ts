@@ -21,6 +21,10 @@ describe('the answer of an endpoint of embeddings', () => {
     [{ total_tokens: -1 }, 0],
     [{ total_tokens: '12' }, 0],
     [{ total_tokens: 1e300 }, 0],
+    // A text of 8,000 bytes has no more.
+    [{ total_tokens: 8001 }, 8001],
+    [{ total_tokens: 9e15 }, 0],
+    [{ total_tokens: 1.5 }, 0],
     [null, 0],
     [undefined, 0],
   ])('has a number of tokens: %j', (usage, tokens) => {

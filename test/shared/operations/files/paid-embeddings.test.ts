@@ -160,6 +160,21 @@ test(
 )
 
 test(
+  'a number of tokens that the texts cannot have is estimated, and uses up no budget',
+  { timeout: 60_000 },
+  async () => {
+    const bot = await newBot()
+    for (const tokens of [9e15, 2 ** 32 - 1, -1, 0, 0.5]) {
+      endpoint.tokens = tokens
+      await search('Where do I leave my vehicle?', bot.headers)
+    }
+    endpoint.tokens = undefined
+    // The question is estimated at 7 tokens.
+    expect((await spentOf(bot)).day.tokens).toBe(5 * 7)
+  },
+)
+
+test(
   'a failure of the provider gives the reservation back, and silence counts as what may be billed',
   { timeout: 60_000 },
   async () => {

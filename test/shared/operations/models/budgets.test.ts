@@ -135,6 +135,49 @@ describe('a budget', () => {
   })
 })
 
+const figures = (prompt_tokens: unknown, completion_tokens: unknown) => ({ prompt_tokens, completion_tokens })
+
+describe('a call whose provider counts wrongly', () => {
+  const wrong: [string, object][] = [
+    ['no token', figures(0, 0)],
+    ['no figures', {}],
+    ['null', figures(null, null)],
+    ['less than none', figures(-1, -1)],
+    ['less than none, as a number without a sign', figures(2 ** 32 - 1, 2 ** 32 - 1)],
+    ['more than there are', figures(1e15, 1e15)],
+  ]
+  test.each(wrong)('counts by estimate: %s', async (_name, usage) => {
+    // 400 characters are 100 tokens.
+    const content = 'x'.repeat(400)
+    endpoint.script = (response, { body }) => {
+      if (!body.stream) return complete(response, { content, usage: usage as never })
+      const streamed = new ScriptedStream(response)
+      streamed.write(content)
+      streamed.end('stop', usage)
+    }
+    const { status, body } = await generate()
+    expect(status).toBe(200)
+    expect(body.metadata.usage.outputTokens).toBe(100)
+    const { inputTokens } = body.metadata.usage
+    expect(inputTokens).toBeGreaterThan(5)
+    expect(inputTokens).toBeLessThan(100)
+    expect(body.metadata.warnings).toEqual([expect.objectContaining({ message: expect.stringContaining('estimated') })])
+    await stream({})
+    await expect.poll(async () => (await budgetOf(botId)).spent.day.tokens).toBe(2 * (100 + inputTokens))
+  })
+
+  test('counts the calls of tools that the model writes', async () => {
+    const call = {
+      id: '1',
+      type: 'function',
+      function: { name: 'find', arguments: JSON.stringify({ a: 'x'.repeat(392) }) },
+    }
+    endpoint.script = (response) => complete(response, { tool_calls: [call], usage: null })
+    const { body } = await generate({ tools: [{ name: 'find' }] })
+    expect(body.metadata.usage.outputTokens).toBe(101)
+  })
+})
+
 test('two statements come before the request to the provider: the caller is found, and the usage reserved', async () => {
   await generate()
   const statements = vi.spyOn(Client.prototype, 'query')

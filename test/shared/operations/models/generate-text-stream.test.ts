@@ -153,6 +153,48 @@ test('a stop sequence across pieces ends the answer, and the model is no longer 
   await expect.poll(() => endpoint.aborted).toBe(1)
 })
 
+test('an answer whose events wrap its words in many megabytes comes whole', async () => {
+  // As those of OpenAI, which pads its events so that their lengths tell nothing.
+  const obfuscation = 'x'.repeat(1000)
+  endpoint.script = (response) => {
+    const stream = new ScriptedStream(response)
+    for (let index = 0; index < 9000; index++) {
+      stream.send(JSON.stringify({ id: 'c1', choices: [{ index: 0, delta: { content: 'word ' } }], obfuscation }))
+    }
+    stream.end()
+  }
+  const chunks = await chunksOf(await ask())
+  expect(chunks.at(-1)).toMatchObject({ finished: true, metadata: { usage: { inputTokens: 10, outputTokens: 5 } } })
+  expect(textOf(chunks)).toBe('word '.repeat(9000))
+})
+
+const endless: [string, (stream: ScriptedStream, response: ServerResponse) => boolean][] = [
+  ['a text without end', (stream) => stream.write('x'.repeat(100_000))],
+  ['thoughts without end', (stream) => stream.send(think)],
+  ['calls of tools without end', (stream) => stream.send(callTools)],
+  ['an event without end', (_stream, response) => response.write('x'.repeat(100_000))],
+]
+const chunkOf = (delta: object) => JSON.stringify({ id: 'c1', choices: [{ index: 0, delta }] })
+const think = chunkOf({ reasoning_content: 'x'.repeat(100_000) })
+const callTools = chunkOf({
+  tool_calls: Array.from({ length: 1000 }, () => ({ function: { name: 'f', arguments: '{}' } })),
+})
+test.each(endless)('%s ends the answer with an error, and is not read on', async (_name, more) => {
+  endpoint.script = async (response) => {
+    const stream = new ScriptedStream(response)
+    stream.write('begin')
+    while (!response.destroyed) {
+      if (!more(stream, response)) {
+        await new Promise((resolve) => void response.once('drain', resolve).once('close', resolve))
+      }
+    }
+  }
+  const chunks = await chunksOf(await ask())
+  expect(chunks.at(-1)!.error).toBe('No model answered: local:small answered too much')
+  expect(chunks.at(-1)!.metadata.usage.outputTokens).toBeGreaterThan(0)
+  expect(endpoint.requests).toHaveLength(1)
+})
+
 test('half of a character waits for its other half', async () => {
   endpoint.script = (response) => {
     const stream = new ScriptedStream(response)
