@@ -27,20 +27,29 @@ export async function claimEmbedding(
   return row && { fileId, botId: row.bot_id, generation: row.index_generation, attempts: row.embedding_attempts }
 }
 
-/** The next passages of a file that have no vector of a model, in document order. */
+export interface PassageText {
+  id: string
+  breadcrumb: string[]
+  text: string
+}
+
+/**
+ * The next passages of a file that have no vector of a model, in document order.
+ *
+ * @param except the ids of those that are passed over
+ */
 export async function passagesWithoutVectors(
   db: Database,
   { fileId, generation }: EmbeddingClaim,
-  model: string,
-  limit: number,
-): Promise<{ id: string; breadcrumb: string[]; text: string }[]> {
+  { model, except, limit }: { model: string; except: string[]; limit: number },
+): Promise<PassageText[]> {
   return query(
     db,
     `select id, breadcrumb, text from passages
-     where file_id = :fileId and generation = :generation
+     where file_id = :fileId and generation = :generation and id <> all(:except::uuid[])
        and not exists (select from passage_vectors where passage_id = passages.id and model = :model)
      order by position limit :limit`,
-    { fileId, generation, model, limit },
+    { fileId, generation, model, except, limit },
   )
 }
 
@@ -71,38 +80,44 @@ export async function saveVectors(
   })
 }
 
-/** All passages of a file have vectors of a model. */
+/**
+ * No passage of a file is to get a vector of a model any more.
+ *
+ * @param failure why some have none, for the person who uploaded it
+ */
 export async function completeEmbedding(
   db: Database,
   { fileId, generation }: EmbeddingClaim,
   model: string,
+  failure: string | null,
 ): Promise<void> {
   await query(
     db,
     `update files set embedding_due_at = null, embedding_attempts = 0, embedded_model = :model,
-       failed_status_reason = null
+       failed_status_reason = :failure
      where id = :fileId and index_generation = :generation and status = 'indexing_completed'`,
-    { fileId, generation, model },
+    { fileId, generation, model, failure },
   )
 }
 
 /**
  * Puts a file off.
  *
+ * @param attempts those that have failed since vectors were made the last time
  * @param failure what went wrong, for the person who uploaded it; absent when nothing did
  * @param delayMilliseconds until the next attempt; absent: there is none
  */
 export async function postponeEmbedding(
   db: Database,
   { fileId, generation }: EmbeddingClaim,
-  { delayMilliseconds, failure }: { delayMilliseconds?: number; failure?: string },
+  { attempts, delayMilliseconds, failure }: { attempts: number; delayMilliseconds?: number; failure?: string },
 ): Promise<void> {
   await query(
     db,
     `update files set embedding_due_at = now() + :delay::float8 * interval '1 millisecond',
-       embedding_attempts = embedding_attempts + :attempts, failed_status_reason = coalesce(:failure, failed_status_reason)
+       embedding_attempts = :attempts, failed_status_reason = coalesce(:failure, failed_status_reason)
      where id = :fileId and index_generation = :generation and status = 'indexing_completed'`,
-    { fileId, generation, delay: delayMilliseconds ?? null, attempts: failure ? 1 : 0, failure: failure ?? null },
+    { fileId, generation, delay: delayMilliseconds ?? null, attempts, failure: failure ?? null },
   )
 }
 

@@ -1,4 +1,4 @@
-import { EmbeddingsError, PauseError, textsPerRequest, UnpaidError } from '#shared/embeddings/embeddings.ts'
+import { EmbeddingsError, isOfTexts, PauseError, textsPerRequest, UnpaidError } from '#shared/embeddings/embeddings.ts'
 import { embedTexts } from '#shared/files/embed-texts.ts'
 import { wakeWorker } from '#shared/signals/after-commit.ts'
 import {
@@ -7,6 +7,7 @@ import {
   passagesWithoutVectors,
   postponeEmbedding,
   saveVectors,
+  type PassageText,
 } from '#shared/store/passage-vectors.ts'
 import type { WorkerContext } from '../context.ts'
 
@@ -20,30 +21,43 @@ const maxAttempts = 10
 const firstDelayMilliseconds = 10_000
 const longestDelayMilliseconds = 3_600_000
 
-/** Makes vectors of the passages of a file that have none. Its passages are found by their words meanwhile. */
+/**
+ * Makes vectors of the passages of a file that have none. Its passages are found by their words meanwhile, and so are those of
+ * which the model makes no vector.
+ */
 export async function embedFile(worker: WorkerContext, fileId: string): Promise<void> {
   const { db, embeddings, log } = worker
   if (!embeddings) return
   const claim = await claimEmbedding(db, fileId, leaseMilliseconds)
   if (!claim) return
+  const { model } = embeddings
   const end = performance.now() + turnMilliseconds
+  const left: string[] = []
+  /** Attempts that have failed since the last vectors of the file. */
+  let failed = claim.attempts
   try {
     for (;;) {
-      const passages = await passagesWithoutVectors(db, claim, embeddings.model, textsPerRequest)
-      if (passages.length === 0) return await completeEmbedding(db, claim, embeddings.model)
-      const texts = passages.map(({ breadcrumb, text }) => [...breadcrumb, text].join('\n'))
-      const vectors = await embedTexts({ ...worker, embeddings }, claim.botId, 'passages', texts)
-      const given = passages.map(({ id }, index) => ({ passageId: id, vector: vectors[index]! }))
-      await saveVectors(db, embeddings.model, given)
+      const passages = await passagesWithoutVectors(db, claim, { model, except: left, limit: textsPerRequest })
+      if (passages.length === 0) return await completeEmbedding(db, claim, model, reasonOf(left))
+      const asked = await vectorsOf({ ...worker, embeddings }, claim.botId, { passages, end })
+      left.push(...asked.flatMap(({ passageId, vector }) => (vector ? [] : passageId)))
+      await saveVectors(
+        db,
+        model,
+        asked.flatMap(({ passageId, vector }) => (vector ? { passageId, vector } : [])),
+      )
+      failed = 0
       if (performance.now() > end) break
     }
-    await postponeEmbedding(db, claim, { delayMilliseconds: 0 })
+    await postponeEmbedding(db, claim, { attempts: 0, delayMilliseconds: 0 })
     await wakeWorker(worker, 'embed-file', fileId, claim.botId)
   } catch (error) {
     if (!(error instanceof EmbeddingsError)) throw error
-    if (error instanceof PauseError) return postponeEmbedding(db, claim, { delayMilliseconds: error.milliseconds })
-    const attempts = claim.attempts + 1
-    const delay = Math.min(longestDelayMilliseconds, firstDelayMilliseconds * 2 ** claim.attempts)
+    if (error instanceof PauseError) {
+      return postponeEmbedding(db, claim, { attempts: failed, delayMilliseconds: error.milliseconds })
+    }
+    const attempts = failed + 1
+    const delay = Math.min(longestDelayMilliseconds, firstDelayMilliseconds * 2 ** failed)
     log.warn(
       { err: error, fileId, attempt: attempts },
       'Making vectors of a file failed: searches find it by its words',
@@ -51,8 +65,58 @@ export async function embedFile(worker: WorkerContext, fileId: string): Promise<
     // A budget begins anew, and a key can be changed at any time.
     const isTriedAgain = attempts < maxAttempts || error instanceof UnpaidError
     await postponeEmbedding(db, claim, {
+      attempts,
       ...(isTriedAgain && { delayMilliseconds: delay }),
       failure: `Searches find the file by its words only. ${error.message}`,
     })
   }
+}
+
+interface Asked {
+  passageId: string
+  /** Absent: the model makes none of this text. */
+  vector?: Float32Array | undefined
+}
+
+/**
+ * Makes vectors of passages. Where the model makes none of some text among them, each is asked for by itself, until the end of the
+ * turn.
+ *
+ * @returns the passages that were asked for
+ * @throws EmbeddingsError when there is no vector at all
+ */
+async function vectorsOf(
+  worker: Parameters<typeof embedTexts>[0],
+  botId: string,
+  { passages, end }: { passages: PassageText[]; end: number },
+): Promise<Asked[]> {
+  const embed = (given: PassageText[]) =>
+    embedTexts(
+      worker,
+      botId,
+      'passages',
+      given.map(({ breadcrumb, text }) => [...breadcrumb, text].join('\n')),
+    )
+  try {
+    const vectors = await embed(passages)
+    return passages.map(({ id: passageId }, index) => ({ passageId, vector: vectors[index] }))
+  } catch (error) {
+    if (!isOfTexts(error) || passages.length === 1) throw error
+    const asked: Asked[] = []
+    for (const passage of passages) {
+      const [vector] = await embed([passage]).catch((cause: unknown) => {
+        if (!isOfTexts(cause)) throw cause
+        return []
+      })
+      asked.push({ passageId: passage.id, vector })
+      if (performance.now() > end) break
+    }
+    if (asked.every(({ vector }) => vector === undefined)) throw error
+    return asked
+  }
+}
+
+function reasonOf({ length: left }: string[]): string | null {
+  if (left === 0) return null
+  return `Searches find ${left} of its passages by words only: the model makes no vectors of them`
 }

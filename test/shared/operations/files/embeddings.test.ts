@@ -192,6 +192,38 @@ test(
   },
 )
 
+describe('a text of which the model makes no vector', { timeout: 90_000 }, () => {
+  test('delays no question of others', async () => {
+    const id = await upload('ships.txt', 'Vessels leave the harbour at dawn.')
+    await embedded(id)
+    endpoint.emptyAbout = 'nothing'
+    try {
+      expect(await search('nothing')).toEqual([])
+      expect((await search('When do the boats depart?'))[0]).toBe('ships.txt')
+    } finally {
+      endpoint.emptyAbout = undefined
+    }
+  })
+
+  test('leaves the other passages of its file theirs, and the file says so', async () => {
+    endpoint.emptyAbout = 'Page 3'
+    try {
+      const pages = Array.from(
+        { length: 20 },
+        (_each, n) => `# Page ${n}\n\n${n === 19 ? 'Cats purr.' : 'It is blank.'}`,
+      )
+      const id = await upload('pages.md', pages.join('\n\n'))
+      await embedded(id)
+      expect((await fileOf(id)).failedStatusReason).toBe(
+        'Searches find 1 of its passages by words only: the model makes no vectors of them',
+      )
+      expect((await search('What noise do kittens make?'))[0]).toBe('pages.md')
+    } finally {
+      endpoint.emptyAbout = undefined
+    }
+  })
+})
+
 describe('an endpoint that fails', { timeout: 90_000 }, () => {
   test('leaves searches by words, and says so at the file, until it answers again', async () => {
     endpoint.instead = 500
