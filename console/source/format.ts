@@ -43,6 +43,19 @@ export function formatAbsolute(iso: string): string {
   return absolute.format(new Date(iso))
 }
 
+/** A whole day or month in UTC, in which usage is counted. */
+export type Span = 'day' | 'month'
+
+const spans: Record<Span, Intl.DateTimeFormat> = {
+  day: new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' }),
+  month: new Intl.DateTimeFormat(undefined, { month: 'short', year: 'numeric', timeZone: 'UTC' }),
+}
+
+/** "Nov 22" or "Nov 2026", wherever the browser is. */
+export function formatSpan(iso: string, span: Span): string {
+  return spans[span].format(new Date(iso))
+}
+
 /** The time of day with milliseconds, for log lines. */
 export function formatClock(iso: string): string {
   const date = new Date(iso)

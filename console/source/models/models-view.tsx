@@ -67,12 +67,13 @@ function figuresOf({ failures }: ModelUsage, sums: Sums[], period: Period): Figu
 
 function Charts({ sums, period }: { sums: Sums[]; period: Period }): JSX.Element {
   const times = sums.map(({ start }) => Date.parse(start) / 1000)
-  const each = period === 'days' ? 'each day' : 'each month'
+  const span = period === 'days' ? 'day' : 'month'
   return (
     <div class="charts">
       <Chart
-        title={`Tokens ${each}`}
+        title={`Tokens each ${span}`}
         times={times}
+        span={span}
         kind="bars"
         series={[
           { label: 'questions', tone: 'accent', values: sums.map(({ input }) => input) },
@@ -81,8 +82,9 @@ function Charts({ sums, period }: { sums: Sums[]; period: Period }): JSX.Element
         format={(value) => (value === null ? '–' : formatCount(value))}
       />
       <Chart
-        title={`Cost ${each}`}
+        title={`Cost each ${span}`}
         times={times}
+        span={span}
         kind="lines"
         series={[{ label: 'US dollars', tone: 'accent', values: sums.map(({ cost }) => cost) }]}
         format={(value) => (value === null ? '–' : formatDollars(value))}

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type UPlot from 'uplot'
-import { formatAbsolute, formatMoment } from '../format.ts'
+import { formatAbsolute, formatMoment, formatSpan, type Span } from '../format.ts'
 import { loadPart } from './load-part.ts'
 import { Refusal } from './loaded.tsx'
 import { isDark } from '../state/theme.ts'
@@ -16,6 +16,8 @@ interface ChartProps {
   title: string
   /** Seconds since 1970, one for each value. */
   times: number[]
+  /** What each value is of; absent: of a time. */
+  span?: Span
   /** `bars` are stacked. */
   kind: 'bars' | 'lines'
   series: Series[]
@@ -25,7 +27,7 @@ interface ChartProps {
 const height = 176
 
 /** A chart over time. Its legend shows the values at the pointer, else the latest. */
-export function Chart({ title, times, kind, series, format }: ChartProps): JSX.Element {
+export function Chart({ title, times, span, kind, series, format }: ChartProps): JSX.Element {
   const element = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot>(undefined)
   const [pointed, setPointed] = useState<number>()
@@ -45,7 +47,8 @@ export function Chart({ title, times, kind, series, format }: ChartProps): JSX.E
       const { createPlot } = await loadPart(() => import('./plot.ts'))
       if (isGone) return
       const looks = { width: container.clientWidth, height, kind, tones: series.map(({ tone }) => tone) }
-      plot.current = createPlot(container, { ...looks, format, onPoint: setPointed }, latest.current)
+      const options = { ...looks, isUtc: span !== undefined, format, onPoint: setPointed }
+      plot.current = createPlot(container, options, latest.current)
       resize.observe(container)
     }
     open().catch((reason: unknown) => !isGone && setError(reason))
@@ -64,9 +67,15 @@ export function Chart({ title, times, kind, series, format }: ChartProps): JSX.E
     <figure class="chart-figure">
       <figcaption>
         <h2>{title}</h2>
-        <time class="quiet" dateTime={at} title={formatAbsolute(at)}>
-          {formatMoment(at)}
-        </time>
+        {span === undefined ? (
+          <time class="quiet" dateTime={at} title={formatAbsolute(at)}>
+            {formatMoment(at)}
+          </time>
+        ) : (
+          <time class="quiet" dateTime={at.slice(0, 10)} title={`In UTC, from ${at.slice(0, 10)}`}>
+            {formatSpan(at, span)}
+          </time>
+        )}
         <ul class="plain legend">
           {series.map(({ label, tone, values }) => (
             <li key={label}>

@@ -7,6 +7,8 @@ interface PlotOptions {
   kind: 'bars' | 'lines'
   /** The colour of each series. */
   tones: string[]
+  /** Whether the times are those of UTC, and not of the browser's zone. */
+  isUtc: boolean
   format: (value: number | null) => string
   /** Receives the index of the value at the pointer; undefined when the pointer leaves. */
   onPoint: (index: number | undefined) => void
@@ -39,13 +41,19 @@ export function createPlot(element: HTMLElement, options: PlotOptions, data: UPl
       // The right padding holds half of the label of a time at the edge.
       padding: [10, 24, 0, 0],
       legend: { show: false },
+      ...(options.isUtc && { tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), 'UTC') }),
       cursor: { y: false, points: { show: !isBars, size: 7 }, drag: { x: false, y: false } },
       scales: {
         x: { range: (_plot, first, last) => (isBars ? widened(data[0], first, last) : [first, last]) },
         y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] },
       },
       axes: [
-        { ...axis, size: axisSize.x, grid: { show: false }, values: (_plot, splits) => splits.map(timeLabel(data[0])) },
+        {
+          ...axis,
+          size: axisSize.x,
+          grid: { show: false },
+          values: (_plot, splits) => splits.map(timeLabel(data[0], options.isUtc)),
+        },
         {
           ...axis,
           size: axisSize.y,
@@ -85,11 +93,11 @@ function lonely(plot: UPlot, series: number): number[] {
 }
 
 /** Labels dates where the chart spans more than two days, else times of day. */
-function timeLabel(times: ArrayLike<number>): (seconds: number) => string {
+function timeLabel(times: ArrayLike<number>, isUtc: boolean): (seconds: number) => string {
   const isLong = times[times.length - 1]! - times[0]! > 2 * 86_400
-  const format = new Intl.DateTimeFormat(
-    undefined,
-    isLong ? { month: 'short', day: 'numeric' } : { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
-  )
+  const format = new Intl.DateTimeFormat(undefined, {
+    ...(isLong ? { month: 'short', day: 'numeric' } : { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
+    ...(isUtc && { timeZone: 'UTC' }),
+  })
   return (seconds) => format.format(new Date(seconds * 1000))
 }
