@@ -21,7 +21,9 @@ export function nextOccurrence(cron: string, after: Date): Date {
     )
   }
   try {
-    return CronExpressionParser.parse(expression, { currentDate: after, tz: 'UTC' }).next().toDate()
+    // A field `H` is a number by the seed, which would be another one each time without it.
+    const options = { currentDate: after, tz: 'UTC', hashSeed: expression }
+    return CronExpressionParser.parse(expression, options).next().toDate()
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error)
     throw new ApiError('InvalidPayload', `'${cron}' is not a cron expression: ${problem}`)

@@ -34,7 +34,8 @@ export class Response extends Body {
   constructor(body?: unknown, options: ResponseOptions | null = {}, source?: ResponseSource) {
     const { status: given = 200, statusText = '', headers } = options ?? {}
     const status = Math.trunc(given)
-    if (!(status >= 200 && status <= 599)) {
+    // As in Node, servers are free to answer with 999, as some do to programs.
+    if (!source && !(status >= 200 && status <= 599)) {
       throw new RangeError(`The status of a response must be from 200 to 599, not ${given}`)
     }
     if (wrongInStatusTexts.test(statusText)) throw new TypeError('The status text contains invalid characters')

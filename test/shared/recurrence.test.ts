@@ -22,6 +22,13 @@ test.each(['', 'tomorrow', '* * * *', '* * * * * *', '@secondly', '60 * * * *', 
   },
 )
 
+test('a number that the parser chooses is the same each time, so that a daily event comes once a day', () => {
+  const times = [new Date('2026-11-21T10:00:00Z')]
+  for (let count = 0; count < 10; count++) times.push(nextOccurrence('H H * * *', times.at(-1)!))
+  const distances = times.slice(2).map((time, index) => time.getTime() - times[index + 1]!.getTime())
+  expect(new Set(distances)).toEqual(new Set([24 * 3600 * 1000]))
+})
+
 test('a schedule is a time or a delay', () => {
   const now = new Date('2026-11-21T10:00:00Z')
   expect(scheduledTime({ delay: 1500 }, now)).toEqual(new Date('2026-11-21T10:00:01.500Z'))

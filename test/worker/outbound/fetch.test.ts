@@ -64,6 +64,16 @@ const failure = async (url: string, net: string[], options = '{}') => {
 }
 
 describe('fetch', () => {
+  test('brings any status that a server may send', async () => {
+    const { port } = await serve((_request, response) => void response.writeHead(999, 'Denied').end('no programs'))
+    const { told } = await run(
+      `const response = await fetch('http://127.0.0.1:${port}/')
+      return [response.status, response.statusText, response.ok, response.clone().status, await response.text()]`,
+      ['127.0.0.1'],
+    )
+    expect(told).toEqual([999, 'Denied', false, 999, 'no programs'])
+  })
+
   test('brings a bot what the server answers, and the server what the bot sends', async () => {
     let seen: IncomingMessage | undefined
     const { port } = await serve(async (request, response) => {
