@@ -39,10 +39,12 @@ export function guardedFetch(base: string, limits: AnswerLimits, onPart?: OnPart
     const counted = response.body.pipeThrough(
       new TransformStream<Uint8Array, Uint8Array>({
         transform(part, controller) {
-          measure(part)
+          const isOver = measure(part)
           bytes += part.byteLength
           if (response.ok) onPart?.(part, bytes)
           controller.enqueue(part)
+          // Libraries wait for the end of the connection, which some proxies keep open.
+          if (isOver) controller.terminate()
         },
       }),
     )
@@ -51,21 +53,27 @@ export function guardedFetch(base: string, limits: AnswerLimits, onPart?: OnPart
   }
 }
 
-/** Measures the parts of an answer. @throws AnswerTooLongError */
-type Measure = (part: Uint8Array) => void
+/**
+ * Measures the parts of an answer.
+ *
+ * @returns whether the provider says that it is over
+ * @throws AnswerTooLongError
+ */
+type Measure = (part: Uint8Array) => boolean
 
 function measureWhole({ maxBytes }: Pick<AnswerLimits, 'maxBytes'>): Measure {
   let bytes = 0
   return (part) => {
     bytes += part.byteLength
     if (bytes > maxBytes) throw new AnswerTooLongError(`The answer has more than ${maxBytes} bytes`)
+    return false
   }
 }
 
 function measureEvents({ maxBytes, maxStreamBytes }: AnswerLimits): Measure {
   const measureStream = measureWhole({ maxBytes: maxStreamBytes })
   let ofEvent = 0
-  // Of the part before: the line breaks that end an event may come in two parts.
+  // Of the part before: what is looked for may come in two parts.
   let last: Uint8Array = new Uint8Array()
   return (part) => {
     measureStream(part)
@@ -73,9 +81,13 @@ function measureEvents({ maxBytes, maxStreamBytes }: AnswerLimits): Measure {
     const end = Math.max(...eventEnds.map((text) => read.lastIndexOf(text)))
     ofEvent = end === -1 ? ofEvent + part.byteLength : read.byteLength - end
     if (ofEvent > maxBytes) throw new AnswerTooLongError(`An event of the answer has more than ${maxBytes} bytes`)
-    last = read.subarray(-2)
+    last = read.subarray(-lastEvent.length)
+    return read.includes(lastEvent)
   }
 }
+
+/** The event after the last one of an answer, in the language of OpenAI. */
+const lastEvent = '\ndata: [DONE]\n'
 
 /** The empty line after an event. */
 const eventEnds = ['\n\n', '\n\r\n', '\r\r']

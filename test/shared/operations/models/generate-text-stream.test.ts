@@ -195,6 +195,21 @@ test.each(endless)('%s ends the answer with an error, and is not read on', async
   expect(endpoint.requests).toHaveLength(1)
 })
 
+test('an answer that says that it is over is whole, although its connection stays open', async () => {
+  endpoint.script = (response) => {
+    const stream = new ScriptedStream(response)
+    stream.write('all of it')
+    stream.send(JSON.stringify({ id: 'c1', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }))
+    response.write('data: [DO')
+    setTimeout(() => response.write('NE]\n\n'), 50)
+  }
+  const chunks = await chunksOf(await ask())
+  expect(textOf(chunks)).toBe('all of it')
+  expect(chunks.at(-1)).toMatchObject({ finished: true, metadata: { stopReason: 'stop' } })
+  expect(chunks.at(-1)!.error).toBeUndefined()
+  await expect.poll(() => endpoint.aborted).toBe(1)
+})
+
 test('half of a character waits for its other half', async () => {
   endpoint.script = (response) => {
     const stream = new ScriptedStream(response)
