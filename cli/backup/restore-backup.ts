@@ -4,6 +4,7 @@ import knex, { type Knex } from 'knex'
 import { DatabaseError, type Client, type ClientBase } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Config } from '#shared/config/config.ts'
+import { wordsOf } from '#shared/connectivity/connect-errors.ts'
 import { decryptJson } from '#shared/secrets.ts'
 import { connectionSettings } from '#shared/store/database.ts'
 import { adoptVectorType } from '#shared/store/vector-type.ts'
@@ -40,7 +41,7 @@ const vectorTable = 'passage_vectors'
  * the newer migrations run.
  *
  * @throws Failure when the database is not empty, or the backup is invalid, not whole, newer than this code, or of another
- *   secret; the database is empty then
+ *   secret; the database is empty then. Also when the newer migrations fail, after the rows are restored
  */
 export async function restoreBackup(
   config: Config,
@@ -67,7 +68,13 @@ export async function restoreBackup(
     await db.destroy()
   }
   report?.('Migrating')
-  await migrate(config.database.url, config.database)
+  await migrate(config.database.url, config.database).catch((cause: unknown) => {
+    throw failed(
+      `All rows are restored, but the migrations to this version have failed: ${wordsOf(cause)}. Run them again before ` +
+        'the processes start: node migrations/migrate.js, or `isobot start`',
+      { cause },
+    )
+  })
   const { takenAt, version } = header
   return { takenAt, version, ...restored }
 }

@@ -268,6 +268,25 @@ test('a database that cannot be used is named with a remedy', async () => {
   }
 })
 
+test('a restoration whose last migrations fail says that the rows are there', async () => {
+  await using backup = await backUpFilledDatabase('limited.backup')
+  const url = await createEmptyDatabase()
+  const { pathname } = new URL(url)
+  const role = `limited_${process.pid}`
+  // The migrations take two connections, and the restoration one.
+  await administer(url, `create role ${role} login password 'word' connection limit 1`)
+  await administer(url, `alter database ${pathname.slice(1)} owner to ${role}`)
+  await administer(url, `alter schema public owner to ${role}`)
+  const limited = new URL(url)
+  Object.assign(limited, { username: role, password: 'word' })
+  const { code, stderr } = await operate(['restore', backup.file], limited.href)
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/All rows are restored, but .* have failed: too many conn/)])
+  expect((await listTables(url)).length).toBeGreaterThan(0)
+  await administer(url, `reassign owned by ${role} to current_user`)
+  await administer(url, `drop owned by ${role}`)
+  await administer(url, `drop role ${role}`)
+})
+
 test('vectors of pgvector are made again on a server without it', async () => {
   const source = await createDatabaseWithPgvector()
   await withClient(source.url, async (client) => {
