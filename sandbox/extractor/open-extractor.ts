@@ -48,9 +48,16 @@ export function openExtractor({ isolation, program, log, ...options }: Extractor
 
   async function extract(task: ExtractionTask, document: AsyncIterable<Uint8Array>): Promise<Extraction> {
     let failure: { error: unknown } | undefined
+    /** Whether the process waits for more of the document. */
+    let isAwaited = true
     async function* watched() {
       try {
-        yield* document
+        for await (const part of document) {
+          isAwaited = false
+          yield part
+          isAwaited = true
+        }
+        isAwaited = false
       } catch (error) {
         failure = { error }
         throw error
@@ -68,6 +75,9 @@ export function openExtractor({ isolation, program, log, ...options }: Extractor
     const ended = await running.finally(() => inFlight.delete(running))
     if (failure) throw failure.error
     if (ended.stopped === 'closed') throw new ExtractorError('The extractor is closing')
+    if (ended.stopped === 'time' && isAwaited) {
+      throw new ExtractorError(`The document did not arrive within ${within.wallMilliseconds / 1000} s`)
+    }
     if (hasNotStarted(ended)) {
       log('error', 'A process that reads documents cannot be started', { code: ended.code, complaint: ended.complaint })
       throw new ExtractorError('No process that reads documents can be started')

@@ -1,5 +1,5 @@
 import { deflateSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { ExtractorError, type DocumentFormat, type Extractor } from '#sandbox/extractor/contract.ts'
 import { detectIsolation } from '#sandbox/isolation/detect-isolation.ts'
 import { joinPdf, makeDocx, makePdf, makeZip } from '../../support/documents.ts'
@@ -183,6 +183,12 @@ async function* failing() {
   throw new Error('the store is gone')
 }
 
+const task = {
+  format: 'text',
+  chunking: { minimumParagraphLength: 50, maximumChunkLength: 100 },
+  maxPassages: 9,
+} as const
+
 describe('a process that a document has taken over', () => {
   test('reads no file, starts nothing, has no environment, and reaches no server', async () => {
     const { createServer } = await import('node:net')
@@ -219,11 +225,19 @@ describe('a process that a document has taken over', () => {
   })
 
   test('a document that cannot be read from its store fails with the error of the store', async () => {
-    const task = {
-      format: 'text',
-      chunking: { minimumParagraphLength: 50, maximumChunkLength: 100 },
-      maxPassages: 9,
-    } as const
     await expect(extractor.extract('test', task, failing)).rejects.toThrow('the store is gone')
+  })
+
+  test('a document that its store sends too slowly is not refused: it may arrive later', async () => {
+    const slow = await openExtractorHere({ seconds: 1 })
+    onTestFinished(() => slow.close())
+    const gone = Promise.withResolvers<void>()
+    async function* stalled() {
+      yield Buffer.from('Half of it')
+      await gone.promise
+    }
+    const extracting = slow.extract('test', task, stalled)
+    await expect(extracting).rejects.toThrow('The document did not arrive within 2.5 s')
+    gone.resolve()
   })
 })
