@@ -3,6 +3,7 @@ import { newId } from '../ids.ts'
 import { actionTriggered, register } from '../models/event.ts'
 import {
   entryColumns,
+  isOfBot,
   nextClock,
   nextEntry,
   webhookCursorUpsert,
@@ -66,7 +67,7 @@ export async function insertConversationEvent(
   const [row] = await query<EventRow>(
     db,
     `with conversation as (
-       ${nextClock} where id = :conversationId and bot_id = :botId
+       ${nextClock} where id = :conversationId and ${isOfBot}
        returning id, bot_id, clock
      )
      ${inConversation} from conversation
@@ -84,7 +85,7 @@ export async function insertChatEvent(
   const [row] = await query<EventRow & EntryColumns>(
     db,
     `with conversation as (
-       ${nextEntry} where id = :conversationId and bot_id = :botId returning ${conversationColumns}
+       ${nextEntry} where id = :conversationId and ${isOfBot} returning ${conversationColumns}
      ), ${webhookCursorUpsert}, event as (
        ${inConversation} from conversation returning *
      )

@@ -5,6 +5,7 @@ import type { UserKey } from '../models/user-key.ts'
 import {
   changeAndRecord,
   entryColumns,
+  isOfBot,
   nextMessage,
   webhookCursorUpsert,
   conversationColumns,
@@ -45,7 +46,7 @@ const received = { message: messageInsert(chatMessage, `'incoming'`), event: inc
 const incomingStatement = `
   with author as (select ${keyHolder} as id), conversation as (
     ${nextMessage}
-    where id = (select ${externalConversation}) and bot_id = :botId
+    where id = (select ${externalConversation}) and ${isOfBot}
       and exists (
         select from participants where conversation_id = conversations.id and user_id = (select id from author)
       )
@@ -116,7 +117,7 @@ function outgoingStatement(has: { effect: boolean; announcement: boolean }): str
   return `
     with conversation as (
       ${nextMessage}
-      where id = :conversationId and bot_id = :botId ${has.effect ? `and exists (${newestRun})` : ''}
+      where id = :conversationId and ${isOfBot} ${has.effect ? `and exists (${newestRun})` : ''}
       returning ${conversationColumns}
     ), ${webhookCursorUpsert}${has.effect ? `, effect as (${journalInsert} from conversation)` : ''}, message as (
       ${said.message}

@@ -1,4 +1,4 @@
-import { nextClock } from './conversation-log.ts'
+import { isOfBot, nextClock } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
 import type { EventsOf } from './events.ts'
 import type { EventRow } from '../models/tables.ts'
@@ -53,7 +53,7 @@ export async function putIntoMailbox(db: Database, event: EventRow): Promise<boo
   const rows = await query(
     db,
     `with conversation as (
-       ${nextClock} where id = :conversationId and bot_id = :botId
+       ${nextClock} where id = :conversationId and ${isOfBot}
        returning clock
      ), place as (
        select coalesce((select clock from conversation), clock_timestamp()) as at

@@ -11,6 +11,7 @@ import { openRedis } from '#shared/connectivity/redis.ts'
 import { query } from '#shared/store/database.ts'
 import { claimNextEvents } from '#shared/store/mailboxes.ts'
 import { storeIncoming } from '#shared/store/message-batches.ts'
+import { insertIncomingMessage } from '#shared/store/messages.ts'
 import { Client, type Pool } from 'pg'
 import { createChatUser } from '../../support/chat-client.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
@@ -139,6 +140,45 @@ test('a statement is planned once for a connection, and not for each set of valu
     )
   })
   expect(plans.rows).toEqual([{ generic_plans: 3, custom_plans: 0 }])
+})
+
+test('a message is stored without reading other conversations of its bot, also by a plan of when there were few', async () => {
+  const bot = await platform.createBot()
+  const { id: installationId } = (await db()('installations').where({ webhook_id: bot.webhookId }).first())!
+  const chatUser = await createChatUser(bot.chatUrl, { id: 'bob' })
+  const conversationId = await chatUser.createConversation()
+  const read = await db().transaction(async (transaction) => {
+    const store = () =>
+      insertIncomingMessage(transaction, {
+        id: newId('msg'),
+        botId: bot.id,
+        installationId,
+        externalConversationId: conversationId,
+        externalUserId: 'bob',
+        type: 'text',
+        payload: { text: 'one of few' },
+        event: { id: newId('evt'), type: 'message_created', integration: 'chat' },
+      })
+    await store()
+    const others = Array.from({ length: 100 }, () => ({
+      id: newId('conv'),
+      bot_id: bot.id,
+      installation_id: installationId,
+      channel: 'channel',
+    }))
+    await transaction('conversations').insert(others)
+    const entriesRead = async () => {
+      const { rows } = await transaction.raw<{ rows: [{ count: number }] }>(
+        `select sum(pg_stat_get_xact_tuples_returned(indexrelid))::integer as count
+         from pg_index where indrelid = 'conversations'::regclass`,
+      )
+      return rows[0].count
+    }
+    const before = await entriesRead()
+    expect(await store()).toBeDefined()
+    return (await entriesRead()) - before
+  })
+  expect(read).toBeLessThan(10)
 })
 
 test('a claim finds room in the page of its event, and writes to no index', async () => {
