@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import knex, { type Knex } from 'knex'
-import { DatabaseError, type Client, type ClientBase } from 'pg'
+import { DatabaseError, escapeIdentifier, type Client, type ClientBase } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Config } from '#shared/config/config.ts'
 import { wordsOf } from '#shared/connectivity/connect-errors.ts'
@@ -141,6 +141,9 @@ async function restoreTables(
   }
   report?.('Building indexes, and checking references')
   for (const statement of resume) await client.query(statement)
+  // Processes may start at once, and would keep plans made for tables of unknown contents.
+  report?.('Analyzing')
+  await client.query(`analyze ${Object.keys(written).map(escapeIdentifier).join(', ')}`)
   const count = async (what: string) => {
     const { rows } = await client.query<{ count: number }>(`select count(*)::integer as count from ${what}`)
     return rows[0]!.count

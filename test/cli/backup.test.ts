@@ -114,6 +114,14 @@ function contentsOf(url: string): Promise<Record<string, unknown>> {
   })
 }
 
+/** The tables whose statistics PostgreSQL's planner has. */
+function listAnalyzedTables(url: string): Promise<unknown[]> {
+  return withClient(url, async (client) => {
+    const { rows } = await client.query<{ tablename: string }>(`select distinct tablename from pg_stats`)
+    return rows.map(({ tablename }) => tablename)
+  })
+}
+
 function listTables(url: string): Promise<unknown[]> {
   return withClient(url, async (client) => {
     const { rows } = await client.query(`select from pg_class where relnamespace = 'public'::regnamespace`)
@@ -129,6 +137,7 @@ test('a restored database has the rows, constraints, indexes, triggers and numbe
   expect([code, stderr.includes('error')]).toEqual([0, false])
   expect(stdout).toMatch(/^Restored \d+ rows of \d+ tables, as of 20/)
   expect(await contentsOf(restored)).toEqual(await contentsOf(backup.url))
+  expect(await listAnalyzedTables(restored)).toEqual(expect.arrayContaining(['conversations', 'events', 'messages']))
 
   const again = await operate(['restore', backup.file], restored)
   expect(again.code).toBe(1)
