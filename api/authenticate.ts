@@ -246,7 +246,7 @@ async function bot(context: Context, headers: IncomingHttpHeaders, known?: Token
   const caller: BotCaller = { kind: 'bot', botId, ...(member && { member }), ...models }
   if (named.id === undefined) return caller
   const installation = await findInstalled(context, botId, named.id, named.alias)
-  if (installation) return { ...caller, installation }
+  if (installation) return { ...caller, installation, isNamed: true }
   throw notFound(`Integration '${named.id}'`, 'the integration that x-integration-id names is not installed on the bot')
 }
 

@@ -163,6 +163,16 @@ async function planChange(
   const isWrittenBack = !context.showsSecrets && isEmpty(settings.configuration)
   const isOfThisType = configurationType === (present?.configuration_type ?? null)
   const kept = isWrittenBack && isOfThisType ? formerConfiguration : undefined
+  const isKept = kept !== undefined || settings.configuration === undefined
+  const isOfSameOwner = present?.integration_workspace_id === integration.workspace_id
+  // Else its new code, which may be the caller's own, would show the caller what only administrators may read.
+  if (isKept && !isOfSameOwner && !context.showsSecrets && !isEmpty(formerConfiguration ?? {})) {
+    throw refused(
+      name,
+      `has a configuration for the integration ${present?.integration} of another workspace, which only an administrator may hand ` +
+        'on: send a whole configuration, or ask an administrator to change the integration',
+    )
+  }
   const configuration = kept ?? settings.configuration ?? formerConfiguration ?? {}
   assertShort(name, configuration)
   // The configuration of a disabled installation may be incomplete.

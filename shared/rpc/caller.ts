@@ -33,6 +33,8 @@ export interface BotCaller {
   botId: string
   /** The installed integration that calls; absent when the bot itself does. */
   installation?: Installation
+  /** Present when the integration is named by a token of the bot or of a member, and is not the caller itself. */
+  isNamed?: true
   /** Present when a member of the bot's workspace acts as the bot, with a personal token. */
   member?: Omit<Administrator, 'kind'>
   /** Whether the bot's workspace has own keys of language models; absent when that was not looked up. */

@@ -15,10 +15,17 @@ export async function insertDataRequest(db: Database, request: NewDataRequest): 
   return row!
 }
 
+/**
+ * SQL for the findings of requests, with `where` to follow. Those of a bot that has moved to another workspace are no longer
+ * the request's: its workspace may neither see nor erase them.
+ */
+const ownFindings = `data_findings join data_requests requests on requests.id = request_id
+  join bots on bots.id = data_findings.bot_id and bots.workspace_id = requests.workspace_id`
+
 /** SQL for the columns of a described request, of which `userIds` are none before its first stage has ended. */
 const described = `data_requests.*,
   array(select id from data_request_ids where request_id = data_requests.id and kind = 'user' order by id) as user_ids,
-  (select count(*)::integer from data_findings where request_id = data_requests.id) as findings`
+  (select count(*)::integer from ${ownFindings} where request_id = data_requests.id) as findings`
 
 export async function findDataRequest(
   db: Database,
@@ -53,7 +60,8 @@ export function listFindings(
 ): Promise<DataFindingRow[]> {
   return query(
     db,
-    'select * from data_findings where request_id = :requestId and id > :after order by id limit :limit',
+    `select data_findings.* from ${ownFindings}
+     where request_id = :requestId and data_findings.id > :after order by data_findings.id limit :limit`,
     { requestId, after, limit },
   )
 }

@@ -47,7 +47,7 @@ export interface InstallationFields {
   status?: InstallationStatus | undefined
 }
 
-/** Updates the columns of an installation. */
+/** Updates the columns of an installation. Its identifier is that of one owner's integration, and stays with that alone. */
 export async function updateInstallation(
   db: Database,
   { botId, id }: { botId: string; id: string },
@@ -58,6 +58,9 @@ export async function updateInstallation(
     .update({
       integration_id: fields.integrationId,
       integration_workspace_id: workspaceOf(db, fields.integrationId),
+      identifier: db.raw('case when integration_workspace_id = (?) then identifier end', [
+        workspaceOf(db, fields.integrationId),
+      ]),
       enabled: fields.enabled,
       configuration_type: fields.configurationType,
       disabled_channels: fields.disabledChannels,

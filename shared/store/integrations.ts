@@ -163,7 +163,8 @@ export async function pageOfIntegrations(
         query.whereRaw(`position(lower(?) in lower(${text})) > 0`, [search])
       }
       if (installedByBotId) {
-        const installed = db('installations').where({ bot_id: installedByBotId }).whereNotNull('integration_id')
+        const own = db('bots').where({ workspace_id: workspaceId, id: installedByBotId }).select('id')
+        const installed = db('installations').whereIn('bot_id', own).whereNotNull('integration_id')
         query.whereIn('id', installed.select('integration_id'))
       }
       page(query, request)

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts'
 import { ApiError, postgresCode, uniqueViolation, notFound } from '../../errors.ts'
 import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
+import { findWorkspaceOf } from '../../store/bots.ts'
 import { listInstallations } from '../../store/installations.ts'
 import { configureInstalledIntegration, type IntegrationConfiguration } from '../../store/registrations.ts'
 import { schedules, type InstallationRow } from '../../models/tables.ts'
@@ -44,6 +45,7 @@ export const configureIntegration = operation({
   async handle(context, input) {
     const { identifier, scheduleRegisterCall: schedule, sandboxIdentifiers } = input
     const installation = context.caller.installation ?? (await onlyInstallation(context))
+    if (typeof identifier === 'string') await assertMayIdentify(context, installation)
     await once(context, input, async (db) => {
       await configure(db, installation, {
         ...(identifier !== undefined && { identifier }),
@@ -58,7 +60,23 @@ export const configureIntegration = operation({
   },
 })
 
-type Named = Pick<InstallationRow, 'id' | 'bot_id' | 'webhook_id' | 'alias'>
+type Named = Pick<InstallationRow, 'id' | 'bot_id' | 'webhook_id' | 'alias' | 'integration_workspace_id'>
+
+/**
+ * An identifier is unique among the installations of all workspaces, and decides whose bot gets the requests to the address of
+ * the integration. Of another workspace's integration, only its own code and keys may choose one: they know whose account
+ * it is.
+ *
+ * @throws ApiError `Forbidden`
+ */
+async function assertMayIdentify({ db, caller }: BotContext, { alias, integration_workspace_id: owner }: Named) {
+  if (caller.installation && !caller.isNamed) return
+  if (owner === (await findWorkspaceOf(db, caller.botId))) return
+  throw new ApiError(
+    'Forbidden',
+    `The integration '${alias}' is of another workspace: only its own code and its own keys may set its identifier`,
+  )
+}
 
 async function configure(
   db: Context['db'],

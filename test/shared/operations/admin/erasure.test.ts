@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import { encryptJson } from '#shared/secrets.ts'
+import { insertMember } from '#shared/store/accounts.ts'
 import { StaleRequestError } from '#shared/store/data-requests.ts'
 import { insertEvent } from '#shared/store/events.ts'
 import { nextStep } from '../../../../worker/erasure/stages.ts'
@@ -317,6 +318,32 @@ test('a file whose headings name a person is found', { timeout: 120_000 }, async
   await completed(dataRequest.id)
   expect(await findingsOf(dataRequest.id)).toMatchObject([{ kind: 'file', address: { fileId } }])
 })
+
+test(
+  'rows of a bot that has moved to another workspace are no findings of its former one',
+  { timeout: 120_000 },
+  async () => {
+    const { db } = platform.context
+    const marker = newMarker()
+    const bot = await platform.createBot()
+    const bob = await meet(bot.chatUrl, { name: 'Bob' })
+    await bob.send(bob.conversationId, `about ${marker}`)
+    await settled(bot.id)
+    const { dataRequest } = await ask('POST', '/users/erase', { emails: [marker] })
+    expect((await completed(dataRequest.id)).findings).toBeGreaterThan(0)
+    expect((await findingsOf(dataRequest.id)).map(({ kind }) => kind)).toContain('message')
+
+    const { 'x-workspace-id': targetWorkspaceId } = await createMember(platform, 'owner')
+    const { account } = await ask('GET', '/account/me')
+    await insertMember(db, { workspaceId: targetWorkspaceId, accountId: account.id, role: 'administrator' })
+    await ask('POST', `/bots/${bot.id}/transfer`, { targetWorkspaceId })
+    expect(await findingsOf(dataRequest.id)).toEqual([])
+    expect((await ask('GET', `/data-requests/${dataRequest.id}`)).dataRequest).toMatchObject({ findings: 0 })
+    await ask('POST', `/data-requests/${dataRequest.id}/findings/erase`, {})
+    await completed(dataRequest.id)
+    expect((await bob.messages(bob.conversationId)).map(({ text }) => text)).toContain(`about ${marker}`)
+  },
+)
 
 test('an export has all rows of a person on lines, and those that name the person as findings, for administrators alone', async () => {
   const marker = newMarker()

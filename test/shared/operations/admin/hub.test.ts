@@ -1,6 +1,7 @@
 import { Client } from '@botpress/client'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openPlatform, type Platform } from '../../../support/platform.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createMember } from '../../../support/members.ts'
+import { openPlatform, send, type Platform } from '../../../support/platform.ts'
 
 let platform: Platform
 let client: Client
@@ -161,4 +162,85 @@ test('a bot is transferred with public integrations of its former workspace', as
   await client.transferBot({ id: bot.id, targetWorkspaceId: strangersId })
   const { bot: moved } = await stranger.updateBot({ id: bot.id, integrations: { following: { configuration: {} } } })
   expect(moved.integrations['following']).toMatchObject({ name: 'following', status: 'registered' })
+})
+
+describe('of an integration of another workspace', () => {
+  const events = { identifier: { extractScript: 'to_string(.body)' } }
+  const claiming = `
+    export async function register({ client, ctx }) {
+      if (ctx.configuration.team) await client.configureIntegration({ identifier: ctx.configuration.team })
+    }`
+  const configuration = { schema: { type: 'object', properties: { team: { type: 'string' } } } }
+
+  test('the identifier is chosen by its own code and keys, and by nobody with a token of the bot', async () => {
+    const { integration } = await publish('claims', { code: claiming, actions: {}, configuration, ...events })
+    const { bot } = await install('claims', integration.id)
+    const { bot: thief } = await install('claims', integration.id)
+    const configure = (token: string, named?: string) =>
+      send(
+        'POST',
+        `${platform.url}/v1/chat/integrations/configure`,
+        { identifier: 'T1' },
+        { authorization: `Bearer ${token}`, 'x-bot-id': thief.id, 'x-integration-id': named },
+      )
+    const { value: ofBot } = await stranger.createBotApiKey({ botId: thief.id })
+    for (const token of [ofBot, platform.token]) {
+      expect(await configure(token, integration.id)).toMatchObject({ status: 403, body: { type: 'Forbidden' } })
+      expect(await configure(token)).toMatchObject({ status: 403, body: { type: 'Forbidden' } })
+    }
+    await stranger.updateBot({ id: bot.id, integrations: { claims: { configuration: { team: 'T1' } } } })
+    expect((await stranger.getBot({ id: bot.id })).bot.integrations['claims']).toMatchObject({ identifier: 'T1' })
+    // Now the refusal does not tell whether a bot has it.
+    expect(await configure(ofBot, integration.id)).toMatchObject({ status: 403, body: { type: 'Forbidden' } })
+    const { value: ofIntegration } = await client.createIntegrationApiKey({ integrationId: integration.id })
+    expect(await configure(ofIntegration)).toMatchObject({ status: 409, body: { type: 'AlreadyExists' } })
+  })
+
+  test('an identifier does not come from an own integration of its name that was installed in its place', async () => {
+    const { integration } = await publish('moved', { code: claiming, actions: {}, configuration, ...events })
+    const fields = { name: 'moved', version: '9.0.0', code: 'export const register = () => {}' }
+    const { integration: own } = await stranger.createIntegration(fields)
+    const { bot } = await install('moved', own.id)
+    const as = { 'x-bot-id': bot.id, 'x-integration-id': own.id, authorization: `Bearer ${platform.token}` }
+    const url = `${platform.url}/v1/chat/integrations/configure`
+    expect(await send('POST', url, { identifier: 'T2' }, as)).toMatchObject({ status: 200 })
+    const identifier = async () => (await stranger.getBot({ id: bot.id })).bot.integrations['moved']
+    expect(await identifier()).toMatchObject({ version: '9.0.0', identifier: 'T2' })
+    await stranger.updateBot({ id: bot.id, integrations: { moved: { integrationId: integration.id } } })
+    expect(await identifier()).toMatchObject({ version: '1.0.0' })
+    expect(await identifier()).not.toMatchObject({ identifier: 'T2' })
+  })
+
+  test('the configuration does not go to an own integration of its name that a developer installs in its place', async () => {
+    const named = { name: 'swapped', version: '1.0.0', code, configuration }
+    const { integration } = await publish('swapped', { configuration })
+    const { integration: own } = await stranger.createIntegration({ ...named, version: '9.0.0' })
+    const { bot } = await install('swapped', integration.id)
+    const secret = { team: 'secret of the administrator' }
+    await stranger.updateBot({ id: bot.id, integrations: { swapped: { configuration: secret } } })
+    const { authorization } = await createMember(platform, 'developer', strangersId)
+    const token = authorization.replace('Bearer ', '')
+    const developer = new Client({ apiUrl: platform.url, token, workspaceId: strangersId })
+    const swap = (one: Client, settings = {}) =>
+      one.updateBot({ id: bot.id, integrations: { swapped: { integrationId: own.id, ...settings } } })
+    await expect(swap(developer)).rejects.toMatchObject({ type: 'InvalidPayload' })
+    await expect(swap(developer, { configuration: {} })).rejects.toMatchObject({ type: 'InvalidPayload' })
+    const shown = async () => (await stranger.getBot({ id: bot.id })).bot.integrations['swapped']
+    expect(await shown()).toMatchObject({ version: '1.0.0', configuration: secret })
+    await swap(stranger)
+    expect(await shown()).toMatchObject({ version: '9.0.0', configuration: secret })
+    // Back, with a configuration of the developer.
+    const back = { integrationId: integration.id, configuration: { team: 'new' } }
+    await developer.updateBot({ id: bot.id, integrations: { swapped: back } })
+    expect(await shown()).toMatchObject({ version: '1.0.0', configuration: { team: 'new' } })
+  })
+
+  test('its owner does not learn which bots of others have it', async () => {
+    const { integration } = await publish('discreet')
+    const { bot } = await install('discreet', integration.id)
+    expect((await client.listIntegrations({ installedByBotId: bot.id })).integrations).toEqual([])
+    const { id } = (await client.createBot({})).bot
+    await client.updateBot({ id, integrations: { discreet: { integrationId: integration.id } } })
+    expect((await client.listIntegrations({ installedByBotId: id })).integrations).toMatchObject([{ name: 'discreet' }])
+  })
 })
