@@ -136,7 +136,7 @@ async function sendForLines(
   throw notIsobot(profile, status, text)
 }
 
-/** What `fetch` is to send. */
+/** A request as `fetch` sends it. */
 interface Fetched {
   target: string
   request: RequestInit

@@ -91,7 +91,7 @@ interface StoredCredentials {
   problem?: Finding
 }
 
-/** What a start has written for people: a full disk, or an editor, may have damaged it. */
+/** The credentials that a start has written for people: a full disk, or an editor, may have damaged their file. */
 function credentialsIn(file: string, text = '{}'): StoredCredentials {
   try {
     const stored: unknown = JSON.parse(text)

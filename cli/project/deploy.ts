@@ -110,7 +110,7 @@ async function upload(
   const declared = net ? { ...project.settings, permissions: { net } } : project.settings
   const plan = await planDeployment(connection, declared, bundle, { id, comparesCode: onPlan !== undefined })
   if (onPlan?.(plan) === false) return undefined
-  // What can be refused beforehand changes no integration.
+  // A refusal that needs no upload comes before integrations are changed.
   if (id === undefined) await assertNameIsFree(connection, project)
   const { problems, warnings, changed } = await applyIntegrations(connection, plan, signal)
   if (problems) return { problems, changed }
@@ -142,9 +142,9 @@ async function upload(
 
 interface AppliedIntegrations {
   warnings: string[]
-  /** What is another one than before, by its name. */
+  /** The integrations, and the hosts of integrations, that are others than before, in words. */
   changed: string[]
-  /** The problems of a source, after which nothing more is applied. */
+  /** The problems of a source, after which no further integration is applied. */
   problems?: Problem[]
 }
 

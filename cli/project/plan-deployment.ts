@@ -226,7 +226,7 @@ async function planIntegrations(
   return { grants, uploads }
 }
 
-/** What a deployment does with one version of an integration. */
+/** One version of an integration that the project installs, to which a deployment may grant hosts, or which it uploads. */
 interface PlannedIntegration {
   /** Undefined for a new one. */
   id: string | undefined

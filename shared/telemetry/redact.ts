@@ -30,7 +30,7 @@ const patterns: [pattern: RegExp, replacement: string][] = [
   [/\b(?:ses_)?eyJ[\w-]{1,1000}(?:\.[\w-]*){2,4}/g, starred],
   // Tokens that the platform issues.
   [/\b(pat|bak|iak|inv|aut|sid)_[\w-]{30,}/g, `$1_${starred}`],
-  // Addresses that are credentials: of files and of tunnels. What they name remains, and the signature does not.
+  // Addresses that are credentials: of files and of tunnels. The file or tunnel remains readable, and the signature does not.
   [/\b([uc]\.file_\w{26}\.[\w.]{1,60}|account_\w{26})\.[\w-]{43}/g, `$1.${starred}`],
 ]
 

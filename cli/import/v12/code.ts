@@ -91,8 +91,8 @@ interface Import {
 }
 
 /**
- * What the bundler would read for a script, in the order of the text: an import that a search of the text overlooks would
- * have it read a file of this machine, and put it into the bot.
+ * The imports that the bundler would read for a script, in the order of the text: one that a search of the text overlooks
+ * would have it read a file of this machine, and put it into the bot.
  *
  * @returns undefined when the script does not parse
  */

@@ -16,7 +16,7 @@ interface ChartProps {
   title: string
   /** Seconds since 1970, one for each value. */
   times: number[]
-  /** What each value is of; absent: of a time. */
+  /** The length of time that each value covers; absent: values are of moments. */
   span?: Span
   /** `bars` are stacked. */
   kind: 'bars' | 'lines'
