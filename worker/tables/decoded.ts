@@ -16,23 +16,23 @@ export async function* decoded(content: AsyncIterable<Uint8Array>): AsyncGenerat
       continue
     }
     held = Buffer.concat([held, part])
-    const first = held.findIndex((byte) => byte > 0x7f)
+    const first = firstBeyondAscii(held)
     // The character may go on in the next part.
     if (first >= 0 && held.length < first + maxCharacterBytes) continue
     if (first >= 0) decoder = new TextDecoder(encodingOf(held, first))
     yield decoder ? decoder.decode(held, { stream: true }) : held.toString('latin1')
     held = Buffer.alloc(0)
   }
-  if (held.length > 0)
-    decoder ??= new TextDecoder(
-      encodingOf(
-        held,
-        held.findIndex((byte) => byte > 0x7f),
-      ),
-    )
+  // The content ends with its first character beyond ASCII, or soon after it.
+  if (held.length > 0) decoder ??= new TextDecoder(encodingOf(held, firstBeyondAscii(held)))
   if (decoder) yield decoder.decode(held)
 }
 
+function firstBeyondAscii(bytes: Uint8Array): number {
+  return bytes.findIndex((byte) => byte > 0x7f)
+}
+
+/** @param first the position of the first byte beyond ASCII */
 function encodingOf(bytes: Buffer, first: number): string {
   if (first === 0 && bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le'
   if (first === 0 && bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be'
