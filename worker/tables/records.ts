@@ -1,25 +1,17 @@
-import { Readable, type Transform } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { setImmediate } from 'node:timers/promises'
 import { createGunzip } from 'node:zlib'
 import { megabyte } from '#shared/units.ts'
+import { csvRecords, type CsvRecord } from './csv-records.ts'
 import { decoded } from './decoded.ts'
 import { jsonRecords } from './json-records.ts'
-import { maxRecordCharacters, UnreadableFileError } from './unreadable-file.ts'
+import { sliceBytes, through } from './through.ts'
+import { UnreadableFileError } from './unreadable-file.ts'
 
 /** A record of a file: values by column from JSON, cells by column from CSV. */
-export type FileRecord = { characters: number } & (
-  | { values: Record<string, unknown> }
-  | { cells: [column: string, cell: string | null][] }
-  | { problem: string }
-)
+export type FileRecord = { values: Record<string, unknown>; characters: number } | CsvRecord
 
 /** Maximum of an unpacked file: a small file of zeros unpacks to a thousand times its bytes. */
 const maxUnpackedBytes = 1024 * megabyte
-/** Bytes that are parsed in one turn of the event loop: the smallest records take 25 ms for them. */
-const sliceBytes = 8 * 1024
-/** Cells of one record of CSV. An empty cell is no character of the record, and is an element of its array. */
-const maxCells = 1000
 
 /**
  * Reads the records of a file, of which it holds one at a time. The content tells the format: gzip by its first bytes,
@@ -54,69 +46,13 @@ async function* inTurns(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 async function* recordsIn(content: AsyncIterable<Uint8Array>): AsyncGenerator<FileRecord> {
   const { head, whole } = await peek(content, 1024)
   if (/^\ufeff?\s*[[{]/.test(head.toString())) yield* recordsOfJson(decoded(whole))
-  else yield* recordsOfCsv(decoded(whole))
+  else yield* csvRecords(decoded(whole))
 }
 
 async function* recordsOfJson(texts: AsyncIterable<string>): AsyncGenerator<FileRecord> {
   for await (const { value, characters } of jsonRecords(texts)) {
     yield { values: value as Record<string, unknown>, characters }
   }
-}
-
-async function* recordsOfCsv(texts: AsyncIterable<string>): AsyncGenerator<FileRecord> {
-  // A worker that imports nothing need not load it.
-  const { parse } = await import('csv-parse')
-  const { header, all } = await withHeader(texts)
-  const parser = parse({
-    bom: true,
-    delimiter: separatorOf(header),
-    skip_empty_lines: true,
-    relax_column_count: true,
-    max_record_size: maxRecordCharacters,
-    cast: (cell, { quoting, index, lines }) => {
-      if (index >= maxCells) throw new UnreadableFileError(`Line ${lines} of the CSV has more than ${maxCells} cells`)
-      // An empty text is quoted, no value is not.
-      return cell === '' && !quoting ? null : cell
-    },
-  })
-  let columns: string[] | undefined
-  for await (const record of through(all, parser) as AsyncIterable<(string | null)[]>) {
-    if (!columns) {
-      columns = record.map((name) => name ?? '')
-      if (new Set(columns).size < columns.length) throw new UnreadableFileError('Two columns of the CSV have one name')
-      continue
-    }
-    const characters = record.reduce((sum, cell) => sum + (cell?.length ?? 0), 0)
-    const problem = `has ${record.length} cells, more than there are columns (${columns.length})`
-    yield record.length > columns.length
-      ? { problem, characters }
-      : { cells: record.map((cell, index) => [columns![index]!, cell]), characters }
-  }
-}
-
-const separators = [',', ';', '\t']
-
-/** The separator of a CSV: spreadsheets of many languages write semicolons, and their texts have tabs. */
-function separatorOf(header: string): string {
-  const [unquoted = ''] = header.replace(/"[^"]*"/g, '').split(/[\r\n]/, 1)
-  const countOf = (separator: string) => unquoted.split(separator).length
-  return separators.toSorted((one, other) => countOf(other) - countOf(one))[0]!
-}
-
-/** Reads the first line, as far as it is needed, without taking it away. */
-async function withHeader(texts: AsyncIterable<string>): Promise<{ header: string; all: AsyncIterable<string> }> {
-  const iterator = texts[Symbol.asyncIterator]()
-  let header = ''
-  while (header.length < sliceBytes && !/[\r\n]/.test(header)) {
-    const next = await iterator.next()
-    if (next.done) break
-    header += next.value
-  }
-  async function* all(): AsyncGenerator<string> {
-    yield header
-    yield* { [Symbol.asyncIterator]: () => iterator }
-  }
-  return { header, all: all() }
 }
 
 /** Reads the first bytes without taking them away. */
@@ -139,12 +75,6 @@ async function peek(content: AsyncIterable<Uint8Array>, bytes: number) {
     }
   }
   return { head: Buffer.concat(parts).subarray(0, bytes), whole: whole() }
-}
-
-/** Passes a stream through another one. An error of either is thrown to the reader. */
-function through(content: AsyncIterable<Uint8Array | string>, transform: Transform): Transform {
-  pipeline(Readable.from(content, { objectMode: false, highWaterMark: sliceBytes }), transform).catch(() => {})
-  return transform
 }
 
 async function* bounded(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
