@@ -26,6 +26,7 @@ export interface FlowProblem {
   field?: string
 }
 
+/** A part of a flow. */
 type Place = Omit<FlowProblem, 'problem'>
 
 /** An upload whose flows have faults. */
@@ -241,8 +242,8 @@ function duplicates(items: { id: string }[], what: 'flow' | 'node' | 'card' | 't
   })
 }
 
-/** For instance `flow 'main', node 'ask', card 'age', field 'variable': `. */
-function placeOf({ flow, node, card, trigger, field }: FlowProblem): string {
+/** A place in words, before a problem: `flow 'main', node 'ask', card 'age', field 'variable': `. */
+export function placeOf({ flow, node, card, trigger, field }: Place): string {
   const parts = Object.entries({ flow, node, card, trigger, field }).flatMap(([kind, name]) =>
     name === undefined ? [] : [`${kind} '${name}'`],
   )

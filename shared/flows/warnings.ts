@@ -1,6 +1,6 @@
+import { boundWarnings } from '../models/bounded-warnings.ts'
+import { placeOf } from './check-flows.ts'
 import type { Card, Flow } from './flow.ts'
-
-const maxWarnings = 20
 
 /**
  * Warnings about cards that run, and not as their author expects: calls of actions of the bot which its code does not export,
@@ -14,13 +14,12 @@ export function warningsOfFlows(flows: Flow[], actions: string[]): string[] {
   for (const { id: flow, nodes } of flows) {
     for (const { id: node, cards } of nodes) {
       for (const card of cards) {
-        const place = `flow '${flow}', node '${node}', card '${card.id}'`
-        for (const warning of warningsOf(card, known)) warnings.push(`${place}: ${warning}`)
+        const place = placeOf({ flow, node, card: card.id })
+        for (const warning of warningsOf(card, known)) warnings.push(`${place}${warning}`)
       }
     }
   }
-  const more = warnings.length - maxWarnings
-  return more > 0 ? [...warnings.slice(0, maxWarnings), `${more} more warnings about flows`] : warnings
+  return boundWarnings(warnings, 'warnings about flows')
 }
 
 function warningsOf(card: Card, actions: ReadonlySet<string>): string[] {

@@ -1,15 +1,13 @@
 import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { boundWarnings } from '../models/bounded-warnings.ts'
 import { scriptsIn, type ScriptCompilation, type ScriptCompilations } from '../models/script.ts'
 import { awaitOutcome } from '../signals/await-outcome.ts'
 import { deleteScriptCheck, findCheckOutcome, insertScriptCheck } from '../store/script-checks.ts'
 
 /** Less than the 30 s after which some routers of platforms end a request. */
 const timeoutMilliseconds = 25_000
-
-/** Upper bound of the warnings of one upload. */
-const maxWarnings = 20
 
 /** The schema of the warnings in the answer to an upload of an integration. */
 export const scriptWarnings = {
@@ -42,9 +40,8 @@ export async function checkScripts(
     if (!(error instanceof ApiError)) throw error
     problem = error.message
   }
-  const warnings = fields.flatMap((field) => warningOf(field, compilations[field]))
-  const more = warnings.length - maxWarnings
-  if (more > 0) warnings.splice(maxWarnings, more, `${more} more scripts do not compile`)
+  const faults = fields.flatMap((field) => warningOf(field, compilations[field]))
+  const warnings = boundWarnings(faults, 'scripts do not compile')
   const [first, ...others] = fields.filter((field) => compilations[field] === undefined)
   if (first === undefined) return warnings
   const missing = others.length === 0 ? `${first} was` : `${first} and ${others.length} more scripts were`
