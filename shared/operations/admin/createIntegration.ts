@@ -1,8 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { ApiError, postgresCode, uniqueViolation } from '../../errors.ts'
 import { newId } from '../../ids.ts'
-import { inspectCode } from '../../code/inspect-code.ts'
-import { checkScripts, scriptWarnings } from '../../integrations/check-scripts.ts'
+import { scriptWarnings } from '../../integrations/check-scripts.ts'
 import { assertImplemented, resolveInterfaces } from '../../integrations/implement-interfaces.ts'
 import { assertVisibility } from '../../integrations/public-integrations.ts'
 import { integration, integrationName } from '../../models/integration.ts'
@@ -11,6 +10,7 @@ import { operation } from '../../rpc/operation.ts'
 import { insertIntegration } from '../../store/integrations.ts'
 import { assertName } from './assert-name.ts'
 import { assertUrl, codeUrl } from './assert-url.ts'
+import { inspectIntegration } from './inspect-integration.ts'
 import {
   changeDefinition,
   codeElsewhere,
@@ -53,10 +53,7 @@ export const createIntegration = operation({
     const id = newId('intver')
     const loaded = await mergeSecrets(config.secret, { id, secrets: null }, secrets)
     const upload = code === undefined || url !== undefined ? undefined : { code, sourceMap, secrets: loaded }
-    const [inspected, warnings] = await Promise.all([
-      upload && inspectCode(context, caller.workspaceId, upload),
-      checkScripts(context, caller.workspaceId, change),
-    ])
+    const [inspected, warnings] = await inspectIntegration(context, caller.workspaceId, { upload, change })
     const definition = changeDefinition({}, change, inspected)
     await assertImplemented(db, caller.workspaceId, change, definition)
     try {

@@ -1,7 +1,6 @@
 import { ApiError } from '../../errors.ts'
 import { closedObject } from '../../schema.ts'
-import { inspectCode } from '../../code/inspect-code.ts'
-import { checkScripts, scriptWarnings } from '../../integrations/check-scripts.ts'
+import { scriptWarnings } from '../../integrations/check-scripts.ts'
 import { assertImplemented, resolveInterfaces } from '../../integrations/implement-interfaces.ts'
 import { assertVisibility } from '../../integrations/public-integrations.ts'
 import { integration } from '../../models/integration.ts'
@@ -17,6 +16,7 @@ import {
 import { transact } from '../../store/database.ts'
 import { assertFunctionsRemain } from './assert-code-remains.ts'
 import { assertUrl, codeUrl } from './assert-url.ts'
+import { inspectIntegration } from './inspect-integration.ts'
 import {
   changeDefinition,
   describeIntegration,
@@ -59,10 +59,7 @@ export const updateIntegration = operation({
     }
     const loaded = await mergeSecrets(config.secret, present, secrets)
     const upload = code === undefined ? undefined : { code, sourceMap, secrets: loaded }
-    const [inspected, warnings] = await Promise.all([
-      upload && inspectCode(context, caller.workspaceId, upload),
-      checkScripts(context, caller.workspaceId, change),
-    ])
+    const [inspected, warnings] = await inspectIntegration(context, caller.workspaceId, { upload, change })
     const follow = await transact(db, async (transaction) => {
       const row = await lockIntegration(transaction, caller.workspaceId, id)
       if (!row) throw noSuchIntegration(id)

@@ -1,10 +1,10 @@
 import { closedObject } from '../../schema.ts'
-import { inspectCode } from '../../code/inspect-code.ts'
-import { checkScripts, scriptWarnings } from '../../integrations/check-scripts.ts'
+import { scriptWarnings } from '../../integrations/check-scripts.ts'
 import { assertImplemented, resolveInterfaces } from '../../integrations/implement-interfaces.ts'
 import { operation } from '../../rpc/operation.ts'
 import { mergeSecrets } from '../../store/named-secrets.ts'
 import { assertName } from './assert-name.ts'
+import { inspectIntegration } from './inspect-integration.ts'
 import { changeDefinition, integrationFields } from '../../integrations/describe-integration.ts'
 import { integrationName } from '../../models/integration.ts'
 
@@ -28,10 +28,7 @@ export const validateIntegrationCreation = operation({
     changeDefinition({}, change, undefined)
     const loaded = await mergeSecrets(context.config.secret, { id: '', secrets: null }, secrets)
     const upload = code === undefined ? undefined : { code, sourceMap, secrets: loaded }
-    const [inspected, warnings] = await Promise.all([
-      upload && inspectCode(context, caller.workspaceId, upload),
-      checkScripts(context, caller.workspaceId, change),
-    ])
+    const [inspected, warnings] = await inspectIntegration(context, caller.workspaceId, { upload, change })
     await assertImplemented(db, caller.workspaceId, change, changeDefinition({}, change, inspected))
     return warnings.length > 0 ? { warnings } : {}
   },

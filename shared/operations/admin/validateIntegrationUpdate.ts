@@ -1,11 +1,11 @@
 import { closedObject } from '../../schema.ts'
-import { inspectCode } from '../../code/inspect-code.ts'
-import { checkScripts, scriptWarnings } from '../../integrations/check-scripts.ts'
+import { scriptWarnings } from '../../integrations/check-scripts.ts'
 import { assertImplemented, resolveInterfaces } from '../../integrations/implement-interfaces.ts'
 import { operation } from '../../rpc/operation.ts'
 import { mergeSecrets } from '../../store/named-secrets.ts'
 import { findIntegration, hashOfIntegration } from '../../store/integrations.ts'
 import { assertFunctionsRemain } from './assert-code-remains.ts'
+import { inspectIntegration } from './inspect-integration.ts'
 import { changeDefinition, integrationFields, noSuchIntegration } from '../../integrations/describe-integration.ts'
 
 export const validateIntegrationUpdate = operation({
@@ -35,10 +35,7 @@ export const validateIntegrationUpdate = operation({
     changeDefinition(present.definition, change, undefined)
     const loaded = await mergeSecrets(config.secret, present, secrets)
     const upload = code === undefined ? undefined : { code, sourceMap, secrets: loaded }
-    const [inspected, warnings] = await Promise.all([
-      upload && inspectCode(context, caller.workspaceId, upload),
-      checkScripts(context, caller.workspaceId, change),
-    ])
+    const [inspected, warnings] = await inspectIntegration(context, caller.workspaceId, { upload, change })
     if (inspected && inspected.hash !== (await hashOfIntegration(db, id))) assertFunctionsRemain(present, inspected)
     const definition = changeDefinition(present.definition, change, inspected)
     await assertImplemented(db, caller.workspaceId, change, definition)
