@@ -5,7 +5,6 @@ import { newId, newWebhookId } from '../../ids.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
 import { botDefinitionSchema, type BotDefinition } from '../../models/bot-definition.ts'
 import { warnings } from '../../models/bot-code.ts'
-import { warningsOfBot } from '../../models/bot-warnings.ts'
 import { bot } from '../../models/bot.ts'
 import { builtInIntegration } from '../../models/chat-integration.ts'
 import { changeSecrets, mergeSecrets } from '../../store/named-secrets.ts'
@@ -16,7 +15,7 @@ import { insertUser } from '../../store/users.ts'
 import { assertAllowed } from './assert-allowed.ts'
 import { assertUrl, codeUrl } from './assert-url.ts'
 import { completeBot } from './complete-bot.ts'
-import { botFields, describeBot } from './describe-bot.ts'
+import { botFields, describeChange } from './describe-bot.ts'
 import { toUpload } from './to-upload.ts'
 import { finishInstallations } from '../../integrations/install.ts'
 import { assertPlugins, withPluginEvents } from '../../integrations/plugins.ts'
@@ -79,8 +78,6 @@ export const createBot = operation({
       })
     })
     await finishInstallations(context, postCommitWork)
-    const described = await describeBot(context, id)
-    const all = [...(inspected?.warnings ?? []), ...warningsOfBot(described)]
-    return { bot: described, ...(all.length > 0 && { warnings: all }) }
+    return describeChange(context, id, inspected)
   },
 })

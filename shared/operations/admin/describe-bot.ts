@@ -1,5 +1,6 @@
 import { hasRole, type Administrator } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
+import type { InspectedCode } from '../../code/inspect-code.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import { codeLimit, permissions, sourceMap } from '../../models/bot-code.ts'
 import { botDefinition, recurringEvents, type BotDefinition } from '../../models/bot-definition.ts'
@@ -7,6 +8,7 @@ import { versionDescription } from '../../models/bot-version.ts'
 import { flowLayout, maxFlows } from '../../flows/flow.ts'
 import { limits } from '../../config/code-limits.ts'
 import { keepPrompts, toBot, type Bot } from '../../models/bot.ts'
+import { warningsOfBot } from '../../models/bot-warnings.ts'
 import { secrets } from '../../models/definition.ts'
 import { retention } from '../../models/retention.ts'
 import { readSecrets } from '../../store/named-secrets.ts'
@@ -81,6 +83,21 @@ export async function describeBot(context: Context & { caller: Administrator }, 
     { baseUrl: http.baseUrl, secret, showsSecrets: hasRole(caller, 'administrator') },
     config.retention.data,
   )
+}
+
+/**
+ * The answer to an upload of a bot: the bot as above, and the warnings about the upload.
+ *
+ * @param inspected the uploaded code; absent when the upload has none
+ */
+export async function describeChange(
+  context: Context & { caller: Administrator },
+  id: string,
+  inspected: InspectedCode | undefined,
+): Promise<{ bot: Bot; warnings?: string[] }> {
+  const bot = await describeBot(context, id)
+  const warnings = [...(inspected?.warnings ?? []), ...warningsOfBot(bot)]
+  return { bot, ...(warnings.length > 0 && { warnings }) }
 }
 
 export function noSuchBot(id: string): ApiError {

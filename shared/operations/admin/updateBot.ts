@@ -7,7 +7,6 @@ import { ApiError } from '../../errors.ts'
 import { renamedNodes } from '../../flows/renamed-nodes.ts'
 import { botDefinitionSchema, type BotDefinition } from '../../models/bot-definition.ts'
 import { warnings } from '../../models/bot-code.ts'
-import { warningsOfBot } from '../../models/bot-warnings.ts'
 import { bot } from '../../models/bot.ts'
 import { changeSecrets, mergeSecrets } from '../../store/named-secrets.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -18,7 +17,7 @@ import { assertUrl, codeUrl } from './assert-url.ts'
 import { changeNodes, removedNodes } from './change-nodes.ts'
 import { assertHooksRemain } from './assert-code-remains.ts'
 import { completeBot } from './complete-bot.ts'
-import { botFields, describeBot, noSuchBot } from './describe-bot.ts'
+import { botFields, describeChange, noSuchBot } from './describe-bot.ts'
 import { toUpload } from './to-upload.ts'
 import { finishInstallations } from '../../integrations/install.ts'
 import { assertPlugins, withPluginEvents } from '../../integrations/plugins.ts'
@@ -120,12 +119,9 @@ export const updateBot = operation({
       return { ...done, inspected }
     })
     await finishInstallations(context, postCommitWork)
-    const described = await describeBot(context, id)
-    const all = [...(inspected?.warnings ?? []), ...warningsOfBot(described)]
     return {
-      bot: described,
+      ...(await describeChange(context, id, inspected)),
       ...(removed.length > 0 && { removedNodes: removed }),
-      ...(all.length > 0 && { warnings: all }),
     }
   },
 })
