@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { closedObject } from '../../schema.ts'
 import { mergePatch } from '../../code/merge-patch.ts'
 import { acceptSchemas } from '../../code/accept-schema.ts'
@@ -11,13 +10,14 @@ import { bot } from '../../models/bot.ts'
 import { changeSecrets, mergeSecrets } from '../../store/named-secrets.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findBot, findDeployedUpload, lockBot, updateBotFields } from '../../store/bots.ts'
-import { transact, type Database } from '../../store/database.ts'
+import { transact } from '../../store/database.ts'
 import { assertAllowed } from './assert-allowed.ts'
 import { assertUrl, codeUrl } from './assert-url.ts'
 import { changeNodes, removedNodes } from './change-nodes.ts'
 import { assertHooksRemain } from './assert-code-remains.ts'
 import { completeBot } from './complete-bot.ts'
 import { botFields, describeChange, noSuchBot } from './describe-bot.ts'
+import { assertSameParts, ofOneVersion } from './of-one-version.ts'
 import { toUpload } from './to-upload.ts'
 import { finishInstallations } from '../../integrations/install.ts'
 import { assertPlugins, withPluginEvents } from '../../integrations/plugins.ts'
@@ -125,35 +125,3 @@ export const updateBot = operation({
     }
   },
 })
-
-/** Uploads of one bot at the same time are few; a larger number is a client that repeats itself. */
-const maxUploads = 5
-
-/** Another upload has been deployed, of which this one keeps a part that it has read before. */
-class DeployedMeanwhileError extends ApiError {
-  constructor() {
-    super('ResourceLockedConflict', 'Other uploads for this bot were deployed meanwhile: try again')
-  }
-}
-
-/** Runs an upload again, while other ones deploy parts that it keeps. */
-async function ofOneVersion<Result>(upload: () => Promise<Result>): Promise<Result> {
-  for (let uploads = 1; ; uploads += 1) {
-    try {
-      return await upload()
-    } catch (error) {
-      if (!(error instanceof DeployedMeanwhileError) || uploads === maxUploads) throw error
-    }
-  }
-}
-
-/** @throws DeployedMeanwhileError when the parts that the upload keeps of the deployed version are others now */
-async function assertSameParts(
-  transaction: Database,
-  botId: string,
-  sent: Parameters<typeof toUpload>[0],
-  upload: ReturnType<typeof toUpload>,
-): Promise<void> {
-  const now = toUpload(sent, await findDeployedUpload(transaction, botId))
-  if (!isDeepStrictEqual(now, upload)) throw new DeployedMeanwhileError()
-}
