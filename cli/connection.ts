@@ -1,7 +1,7 @@
-import type { ErrorBody } from '#shared/errors.ts'
 import { isRecord } from '#shared/models/payload.ts'
 import { newlineDelimited } from '#shared/json/line-format.ts'
 import type { AnswerOf, OperationName } from '#shared/openapi/answer-of.ts'
+import { notIsobot, redirected, refusal, unknownOutcome } from './answer-failures.ts'
 import { failed, Failure, misused, unreachable } from './failure.ts'
 import { environmentName, type Profile } from './profiles.ts'
 
@@ -77,7 +77,7 @@ export async function workspacesOf(profile: Pick<Profile, 'name' | 'url' | 'toke
 function rowsOf<T>(profile: Pick<Profile, 'url'>, answer: Record<string, unknown>, field: string): T[] {
   const rows = answer[field]
   if (Array.isArray(rows)) return rows as T[]
-  throw notIsobot(profile, 200, JSON.stringify(answer))
+  throw notIsobot(profile, { status: 200, text: JSON.stringify(answer) })
 }
 
 /**
@@ -117,7 +117,7 @@ async function send<T>(
     status: response.status,
     text: await response.text(),
   }))
-  return toAnswer(profile, status, text, method) as T
+  return toAnswer(profile, { status, text, isChange: method !== 'GET' }) as T
 }
 
 /** Lines of an answer are read, however long that takes, and change nothing. */
@@ -132,8 +132,8 @@ async function sendForLines(
   const { status, headers, body } = response
   if (status === 200 && body && headers.get('content-type')?.startsWith(newlineDelimited.contentType)) return body
   const text = await response.text()
-  toAnswer(profile, status, text, 'GET')
-  throw notIsobot(profile, status, text)
+  toAnswer(profile, { status, text, isChange: false })
+  throw notIsobot(profile, { status, text })
 }
 
 /** A request as `fetch` sends it. */
@@ -180,9 +180,12 @@ function toFetch(
 }
 
 /** @throws Failure when the answer is a refusal, or not the platform's */
-function toAnswer(profile: Sender, status: number, text: string, method: Method): Record<string, unknown> {
+function toAnswer(
+  profile: Sender,
+  { status, text, isChange }: { status: number; text: string; isChange: boolean },
+): Record<string, unknown> {
   const answer = readObject(text)
-  if (!answer) throw notIsobot(profile, status, text, method)
+  if (!answer) throw notIsobot(profile, { status, text, isChange })
   if (status >= 300) throw refusal(profile, status, answer)
   return answer
 }
@@ -208,7 +211,10 @@ async function reach<T>(
     if (cause instanceof Failure) throw cause
     request.signal?.throwIfAborted()
     if (isChange && (patience.signal.aborted || mayBeSent.test(reasonOf(cause)))) {
-      throw unreachable(`${url} has not answered (${reasonOf(cause)}): ${isUnknown}`, { cause, type: 'Unreachable' })
+      throw unreachable(`${url} has not answered (${reasonOf(cause)}): ${unknownOutcome}`, {
+        cause,
+        type: 'Unreachable',
+      })
     }
     throw unreachable(
       `Isobot cannot be reached at ${url} (${reasonOf(cause)}), the address ${addressOf(name)}. ` +
@@ -223,8 +229,6 @@ async function reach<T>(
 /** Errors of connections over which a request may have been sent. */
 const mayBeSent = /^(?:ECONNRESET|EPIPE|ETIMEDOUT|UND_ERR_(?:SOCKET|HEADERS_TIMEOUT|BODY_TIMEOUT))$/
 
-const isUnknown = 'whether the change was carried out is not known. Look before you repeat it'
-
 function addressOf(name: string): string {
   return name === environmentName ? 'in ISOBOT_URL' : `of the profile "${name}"`
 }
@@ -237,63 +241,6 @@ function reasonOf(error: unknown): string {
 
 function isRedirect(status: number): boolean {
   return status >= 300 && status < 400
-}
-
-/** The failure for a redirect, as from `http` to `https`. The address that it names may have the platform. */
-function redirected({ name, url }: Pick<Profile, 'name' | 'url'>, path: string, location: string): Failure {
-  const target = URL.parse(location, `${url}${path}`)?.href ?? location
-  const address = target.endsWith(path) ? target.slice(0, -path.length) : target
-  const remedy =
-    name === environmentName ? `set ISOBOT_URL to ${address}` : `log in with \`isobot login --url ${address}\``
-  return unreachable(
-    `The server at ${url} redirects to ${address}, where neither the token nor the request is sent: ` +
-      `if the platform is there, ${remedy}`,
-    { type: 'Unreachable' },
-  )
-}
-
-/** The failure for an answer that is not the platform's: that of a proxy before it, or of another service. */
-function notIsobot({ url }: Pick<Profile, 'url'>, status: number, text: string, method: Method = 'GET'): Failure {
-  const options = { type: 'Unreachable', details: { status } }
-  const words = summaryOf(text)
-  const answer = `${status}${words && ` ${words}`}`
-  if ([502, 503, 504].includes(status)) {
-    // A proxy answers 503 in the place of a platform that it has not asked.
-    const next = method === 'GET' || status === 503 ? '. Try again later' : `: ${isUnknown}`
-    return unreachable(`${url} cannot answer now: a proxy before the platform answers ${answer}${next}`, options)
-  }
-  if (status === 413) {
-    return failed(
-      `A proxy before ${url} refuses a request of this size (${answer}): raise its limit, ` +
-        'as client_max_body_size of nginx, to 50 MB',
-      options,
-    )
-  }
-  if (status === 429) return failed(`A proxy before ${url} refuses further requests (${answer}): wait a while`, options)
-  return unreachable(`The server at ${url} is not Isobot: ${answer}`, options)
-}
-
-/** The title of a page, or the first line of a text. */
-function summaryOf(text: string): string {
-  const head = text.slice(0, 10_000)
-  const [, title] = /<title>([^<]*)/i.exec(head) ?? []
-  return (title ?? head).trim().split('\n')[0]!.slice(0, 200)
-}
-
-function refusal({ name, url }: Pick<Profile, 'name' | 'url'>, status: number, body: Partial<ErrorBody>): Failure {
-  const { id, type, message, metadata } = body
-  if (type === undefined || message === undefined) return notIsobot({ url }, status, JSON.stringify(body))
-  const options = { type, details: { ...(metadata && { metadata }), id, status } }
-  if (status === 401) {
-    const isFromEnvironment = name === environmentName
-    const refused = isFromEnvironment ? 'the token in ISOBOT_TOKEN' : `the token of the profile "${name}"`
-    const remedy = isFromEnvironment
-      ? 'Set ISOBOT_TOKEN to a valid one, or unset ISOBOT_URL and ISOBOT_TOKEN to use a profile'
-      : `Log in again with \`isobot login --url ${url}\``
-    return unreachable(`${url} does not accept ${refused} (${message}). ${remedy}`, options)
-  }
-  if (status === 503) return unreachable(`${url} cannot answer now: ${message}`, options)
-  return failed(status === 500 ? `${message} (${id})` : message, options)
 }
 
 function readObject(text: string): Record<string, unknown> | undefined {
