@@ -52,13 +52,3 @@ export function useEditor({ onChange = () => {}, onDeploy = nothing, onOpen, ...
   }, [options.isReadOnly, round])
   return { container, editor, isReady, error, reload: () => setRound((round) => round + 1) }
 }
-
-/** Has the browser ask before it leaves the page, while something is unsaved. */
-export function useUnsaved(isUnsaved: boolean): void {
-  useEffect(() => {
-    if (!isUnsaved) return
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
-    addEventListener('beforeunload', warn)
-    return () => removeEventListener('beforeunload', warn)
-  }, [isUnsaved])
-}

@@ -1,0 +1,11 @@
+import { useEffect } from 'preact/hooks'
+
+/** Has the browser ask before it leaves the page, while something is unsaved. */
+export function useUnsaved(isUnsaved: boolean): void {
+  useEffect(() => {
+    if (!isUnsaved) return
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [isUnsaved])
+}
