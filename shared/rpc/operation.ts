@@ -59,8 +59,8 @@ interface Declared<A extends Access, I, O> {
   /** Input fields that HTTP requests have in the query, although they have a body. */
   queryFields?: readonly string[]
   /**
-   * A list in the body that may be large: HTTP requests have it as a `JsonList`. What the handler gets can only be
-   * iterated, and once.
+   * A list in the body that may be large: HTTP requests have it as a `JsonList`, which the handler can iterate once, and do
+   * nothing else with.
    */
   largeList?: LargeList
   /** Its body is a form with a file, which the handler gets as a `FormFile`. */
