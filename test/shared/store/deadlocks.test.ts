@@ -39,6 +39,18 @@ async function beginPatient(): Promise<Knex.Transaction> {
   return transaction
 }
 
+/** Creates an integration whose code is elsewhere, for instance to be installed several times. */
+async function createTool(): Promise<{ name: string; integrationId: string }> {
+  const name = `tool-${randomUUID()}`
+  const { body } = await platform.ask('POST', '/v1/admin/integrations', {
+    name,
+    version: '1.0.0',
+    dev: true,
+    url: 'https://one.example',
+  })
+  return { name, integrationId: body.integration.id }
+}
+
 /** Locks the one conversation and then the other. */
 const lockBoth = `
   with one as (update conversations set sequence = sequence + 1 where id = :one returning id)
@@ -190,14 +202,7 @@ test('an installation with nothing to unregister is removed although a message o
 
 test('an integration is updated although a change of its installations locks rows in the opposite order', async () => {
   const bot = await platform.createBot()
-  const name = `tool-${randomUUID()}`
-  const created = await platform.ask('POST', '/v1/admin/integrations', {
-    name,
-    version: '1.0.0',
-    dev: true,
-    url: 'https://one.example',
-  })
-  const integrationId: string = created.body.integration.id
+  const { name, integrationId } = await createTool()
   const integrations = { tool: { integrationId, enabled: false } }
   await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { integrations })
   const installed = db('installations').where({ bot_id: bot.id, integration_id: integrationId })
@@ -226,13 +231,7 @@ test('an integration is updated although a change of its installations locks row
 
 test('a bot is deleted although a change of its integrations locks their rows in the opposite order', async () => {
   const bot = await platform.createBot()
-  const created = await platform.ask('POST', '/v1/admin/integrations', {
-    name: `tool-${randomUUID()}`,
-    version: '1.0.0',
-    dev: true,
-    url: 'https://one.example',
-  })
-  const integrationId: string = created.body.integration.id
+  const { integrationId } = await createTool()
   const installed = db('installations').where({ bot_id: bot.id, integration_id: integrationId })
   for (const alias of ['early', 'late']) {
     const integrations = { [alias]: { integrationId, enabled: false } }
@@ -267,13 +266,7 @@ describe('an installation gets the identifier that it has proved to be its own',
   let other: string
   beforeEach(async () => {
     botId = (await platform.createBot()).id
-    const created = await platform.ask('POST', '/v1/admin/integrations', {
-      name: `tool-${randomUUID()}`,
-      version: '1.0.0',
-      dev: true,
-      url: 'https://one.example',
-    })
-    const integrationId: string = created.body.integration.id
+    const { integrationId } = await createTool()
     const integrations = {
       one: { integrationId, enabled: false, configuration: {} },
       other: { integrationId, enabled: false, configuration: {} },
