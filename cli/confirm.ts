@@ -6,7 +6,7 @@ import { inOneLine, withoutControlCharacters } from './output.ts'
  * Asks a person to confirm an action that cannot be undone.
  *
  * @param isConfirmed whether the command line confirms it, as `--yes`
- * @param otherwise what is so when the answer is no
+ * @param otherwise the state of things when the answer is no
  * @throws Failure when the answer is no, or when standard input is not a terminal
  */
 export async function confirm(asked: string, isConfirmed: boolean, otherwise = unchanged): Promise<void> {
@@ -23,7 +23,11 @@ export async function confirm(asked: string, isConfirmed: boolean, otherwise = u
 
 const unchanged = 'nothing was changed'
 
-/** Reads one line from a person at the terminal. */
+/**
+ * Reads one line from a person at the terminal.
+ *
+ * @param otherwise the state of things when the person gives no line
+ */
 export async function ask(question: string, otherwise = unchanged): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const closed = new AbortController()

@@ -7,12 +7,12 @@ import { SlidingWindowCounter } from './sliding-window-counter.ts'
  * batch.
  *
  * @param runMany processes several inputs, and returns their outputs in the same order
- * @param most upper bound of a batch
+ * @param maxSize upper bound of a batch
  * @param intervalMilliseconds lower bound between the begins of two batches: a call soon after another one waits for more
  */
 export function batched<Input, Output>(
   runMany: (inputs: Input[]) => Promise<Output[]>,
-  most: number,
+  maxSize: number,
   intervalMilliseconds = 0,
 ): (input: Input) => Promise<Output> {
   let waiting: { input: Input; resolve: (output: Output) => void; reject: (error: unknown) => void }[] = []
@@ -24,11 +24,11 @@ export function batched<Input, Output>(
     while (waiting.length > 0) {
       if (intervalMilliseconds > 0) {
         const remaining = sentAt + intervalMilliseconds - performance.now()
-        if (remaining > 0 && waiting.length < most) await pause(remaining)
+        if (remaining > 0 && waiting.length < maxSize) await pause(remaining)
         sentAt = performance.now()
       }
-      const sent = waiting.slice(0, most)
-      waiting = waiting.slice(most)
+      const sent = waiting.slice(0, maxSize)
+      waiting = waiting.slice(maxSize)
       try {
         const outputs = await runMany(sent.map(({ input }) => input))
         for (const [index, { resolve }] of sent.entries()) resolve(outputs[index] as Output)
@@ -65,10 +65,10 @@ const quietCalls = 20
  */
 export function batchedByLoad<Input, Output>(
   runMany: (inputs: Input[]) => Promise<Output[]>,
-  most: number,
+  maxSize: number,
   botOf: (input: Input) => string,
 ): (input: Input) => Promise<Output> {
-  const lanes = { quiet: batched(runMany, most), busy: batched(runMany, most) }
+  const lanes = { quiet: batched(runMany, maxSize), busy: batched(runMany, maxSize) }
   const calls = new SlidingWindowCounter(windowMilliseconds)
   /** The bots with calls in flight: their calls stay in order. */
   const inFlight = new Map<string, { lane: keyof typeof lanes; count: number }>()
