@@ -36,6 +36,7 @@ import {
   type SignInSettings,
 } from './sign-in-settings.ts'
 import { grantedHost } from './granted-host.ts'
+import { megabyte } from '../units.ts'
 
 /** All isolation layers of the sandbox processes; a machine may support fewer. */
 export const isolationLayers = ['permissions', 'memory', 'network', 'files', 'processes', 'privileges', 'user'] as const
@@ -357,7 +358,7 @@ function toConfig(given: Environment): Config {
     },
     overload: {
       requests: given.API_REQUESTS,
-      bodyBytes: given.API_BODY_MB * 1024 * 1024,
+      bodyBytes: given.API_BODY_MB * megabyte,
       delayMilliseconds: given.API_DELAY_MS,
     },
     chatRateLimits: {
@@ -368,14 +369,14 @@ function toConfig(given: Environment): Config {
     tokenRateLimit: given.API_RATE_LIMIT_TOKEN,
     waitingEvents: given.BOT_WAITING_EVENTS,
     files: {
-      maxFileBytes: given.FILE_MB * 1024 * 1024,
+      maxFileBytes: given.FILE_MB * megabyte,
       maxFiles: given.BOT_FILES,
       store: storeOfNewContents(given),
-      maxBytes: given.BOT_FILES_MB * 1024 * 1024,
+      maxBytes: given.BOT_FILES_MB * megabyte,
       visitors: {
-        maxFileBytes: given.WEBCHAT_FILE_MB * 1024 * 1024,
+        maxFileBytes: given.WEBCHAT_FILE_MB * megabyte,
         maxFiles: given.WEBCHAT_VISITOR_FILES,
-        maxBytes: given.WEBCHAT_FILES_MB * 1024 * 1024,
+        maxBytes: given.WEBCHAT_FILES_MB * megabyte,
       },
     },
     tables: { perBot: given.BOT_TABLES, rowsPerBot: given.BOT_TABLE_ROWS },
@@ -385,7 +386,7 @@ function toConfig(given: Environment): Config {
     knowledge: {
       maxFilePassages: given.FILE_PASSAGES,
       maxPassages: given.BOT_PASSAGES,
-      maxTextBytes: given.BOT_INDEXED_MB * 1024 * 1024,
+      maxTextBytes: given.BOT_INDEXED_MB * megabyte,
     },
     secret: {
       current: given.ISOBOT_SECRET,

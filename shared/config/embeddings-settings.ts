@@ -1,6 +1,7 @@
 import type { Infer } from '../schema.ts'
 import { findProvider, type ModelProvider, type ModelsVariables } from './models-settings.ts'
 import { incomplete } from './together.ts'
+import { megabyte } from '../units.ts'
 
 /** An OpenAI-compatible endpoint that makes vectors of texts. */
 export interface EmbeddingsSettings {
@@ -49,7 +50,7 @@ export function readEmbeddings(given: Given): { embeddings?: EmbeddingsSettings 
     embeddings: {
       ...endpoint,
       ...(dimensions !== undefined && { dimensions }),
-      memoryBytes: (given.EMBEDDINGS_MEMORY_MB ?? embeddingsVariables.EMBEDDINGS_MEMORY_MB.default) * 1024 * 1024,
+      memoryBytes: (given.EMBEDDINGS_MEMORY_MB ?? embeddingsVariables.EMBEDDINGS_MEMORY_MB.default) * megabyte,
     },
   }
 }

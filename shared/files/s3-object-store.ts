@@ -6,9 +6,10 @@ import { completeResponses } from '../connectivity/complete-responses.ts'
 import { notFound, unavailable, type ApiError } from '../errors.ts'
 import { partsOf } from '../store/parts.ts'
 import type { ByteRange, ObjectStore } from './object-store.ts'
+import { megabyte } from '../units.ts'
 
 /** The part of a content of unknown length that is held in memory: S3 accepts no smaller one but the last. */
-export const s3PartBytes = 5 * 1024 * 1024
+export const s3PartBytes = 5 * megabyte
 
 /** Memory of the transfer of a content of known length: the buffers of two connections. */
 export const s3StreamBytes = 256 * 1024
@@ -19,7 +20,7 @@ const maxPutBytes = 5 * 1024 ** 3
 const silenceMilliseconds = 60_000
 
 /** Upper bound of an answer that is read whole: of a list of 1000 uploads, and of an error. */
-const maxTextBytes = 1024 * 1024
+const maxTextBytes = megabyte
 
 /** Answers of stores that do not list uploads in parts, or not to this key; a rule of the bucket has to end those. */
 const notOffered = [403, 404, 405, 501]

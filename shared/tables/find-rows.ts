@@ -9,6 +9,7 @@ import { groupingOf } from './grouping.ts'
 import { orderOf, type Direction } from './order.ts'
 import { searchableFields, similarityOf, type SearchableColumns } from './search.ts'
 import { selectionOf } from './selection.ts'
+import { megabyte } from '../units.ts'
 
 /** A query over the rows of a table. */
 export interface RowsRequest {
@@ -39,7 +40,7 @@ interface Page<Row> {
 /** Upper bound of the rows that one request groups. */
 const maxGroupedRows = 100_000
 /** Upper bound of the rows of one answer, as JSON. */
-const maxAnswerBytes = 16 * 1024 * 1024
+const maxAnswerBytes = 16 * megabyte
 
 /**
  * Finds rows of a table.
@@ -132,9 +133,9 @@ function aliasWarnings(columns: ColumnTypes, orderBy: string): string[] {
 
 function assertAnswerable(bytes: number): void {
   if (bytes <= maxAnswerBytes) return
-  const megabytes = Math.ceil(bytes / 1024 / 1024)
+  const megabytes = Math.ceil(bytes / megabyte)
   throw new ApiError(
     'LimitExceeded',
-    `The rows of this answer have ${megabytes} MB, more than ${maxAnswerBytes / 1024 / 1024} MB: ask for fewer with 'limit'`,
+    `The rows of this answer have ${megabytes} MB, more than ${maxAnswerBytes / megabyte} MB: ask for fewer with 'limit'`,
   )
 }

@@ -1,7 +1,8 @@
 import { pino, type DestinationStream } from 'pino'
+import { megabyte } from '../units.ts'
 
 /** Bytes of lines that wait for a standard output that refuses them; further lines are dropped. */
-const maxWaitingBytes = 4 * 1024 * 1024
+const maxWaitingBytes = 4 * megabyte
 
 /**
  * Opens standard output for lines of logs. Where it is a file on a full disk, the process goes on: lines wait, up to a limit,

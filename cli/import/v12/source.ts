@@ -3,13 +3,14 @@ import { join } from 'node:path'
 import { Parser, type ReadEntry } from 'tar'
 import { failed, misused } from '../../failure.ts'
 import { readTar } from '../../read-tar.ts'
+import { megabyte } from '#shared/units.ts'
 
 /** The text files of an export, by path with `/`. */
 export type SourceFiles = Map<string, string>
 
-const maxFile = 8 * 1024 * 1024
+const maxFile = 8 * megabyte
 const maxFiles = 20_000
-const maxTotal = 64 * 1024 * 1024
+const maxTotal = 64 * megabyte
 const maxDepth = 20
 
 /** For errors about another file. */
@@ -64,13 +65,13 @@ class Collector {
       return false
     }
     if (size <= maxFile) return true
-    this.source.refused.push({ file: path, reason: `it has more than ${maxFile / 1024 / 1024} MB` })
+    this.source.refused.push({ file: path, reason: `it has more than ${maxFile / megabyte} MB` })
     return false
   }
 
   add(path: string, content: Buffer): void {
     this.#total += content.length
-    if (this.#total > maxTotal) throw failed(`The files of the export have more than ${maxTotal / 1024 / 1024} MB`)
+    if (this.#total > maxTotal) throw failed(`The files of the export have more than ${maxTotal / megabyte} MB`)
     this.source.files.set(path, content.toString('utf8'))
   }
 
