@@ -149,8 +149,11 @@ function onlyToken({ authorization }: IncomingHttpHeaders): IncomingHttpHeaders 
   return authorization === undefined ? {} : { authorization }
 }
 
+/** The holder of a token, with whether the token remains valid. */
+type KnownHolder = TokenHolder & Pick<AccountCaller, 'isStillValid'>
+
 /** The holder of the request's token. */
-async function bearer(context: Context, headers: IncomingHttpHeaders): Promise<TokenHolder> {
+async function bearer(context: Context, headers: IncomingHttpHeaders): Promise<KnownHolder> {
   return holderOf(context, headers, (hash) => findToken(context.db, hash))
 }
 
@@ -170,11 +173,12 @@ async function holderOf<Found extends TokenHolder>(
   context: Context,
   headers: IncomingHttpHeaders,
   find: (hash: Buffer) => Promise<Found | undefined>,
-): Promise<Found | TokenHolder> {
+): Promise<(Found | TokenHolder) & KnownHolder> {
   const [, secret] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? []
   if (secret !== undefined && isSessionToken(secret)) return ownerOfSession(context, secret)
-  const token = secret && (await find(hashToken(secret)))
-  if (token) return token
+  const hash = hashToken(secret ?? '')
+  const token = secret && (await find(hash))
+  if (token) return { ...token, isStillValid: async () => (await findToken(context.db, hash)) !== undefined }
   if (secret?.startsWith('inv_')) {
     throw new ApiError(
       'Unauthorized',
@@ -185,28 +189,33 @@ async function holderOf<Found extends TokenHolder>(
 }
 
 /** The account whose session a page of the console has the token of. */
-async function ownerOfSession({ db, config }: Context, token: string): Promise<TokenHolder> {
+async function ownerOfSession({ db, config }: Context, token: string): Promise<KnownHolder> {
   const sessionId = await verifySessionToken(config.secret, token)
   const accountId = sessionId && (await findAccountOfSession(db, sessionId))
-  if (accountId) return { account_id: accountId, bot_id: null, integration_id: null }
+  if (accountId) {
+    // A page gets a new token every few minutes: what counts is the session.
+    const isStillValid = async () => (await findAccountOfSession(db, sessionId)) !== undefined
+    return { account_id: accountId, bot_id: null, integration_id: null, isStillValid }
+  }
   throw new ApiError('Unauthorized', 'The session or its token has ended: get a new token, or sign in again')
 }
 
-function holder({ account_id: accountId }: TokenHolder): AccountCaller {
-  if (accountId) return { kind: 'account', accountId }
+function holder({ account_id: accountId, isStillValid }: KnownHolder): AccountCaller {
+  if (accountId) return { kind: 'account', accountId, ...(isStillValid && { isStillValid }) }
   throw new ApiError('Forbidden', 'This operation needs a personal token, not the token of a bot')
 }
 
 async function administrator(
   { db }: Context,
   headers: IncomingHttpHeaders,
-  { accountId }: AccountCaller,
+  { kind: _kind, ...account }: AccountCaller,
 ): Promise<Administrator> {
+  const { accountId } = account
   const workspaceId = single(headers['x-workspace-id'])
   if (!workspaceId)
     throw new ApiError('Unauthorized', 'The header x-workspace-id is missing: GET /v1/admin/workspaces lists them')
   const role = await findRole(db, workspaceId, accountId)
-  if (role) return { kind: 'administrator', accountId, workspaceId, role }
+  if (role) return { kind: 'administrator', ...account, workspaceId, role }
   if (await workspaceExists(db, workspaceId)) {
     throw new ApiError('Forbidden', `You are not a member of the workspace '${workspaceId}'`)
   }

@@ -2,13 +2,14 @@ import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { includesRole } from '../models/member.ts'
 import type { Role } from '../models/tables.ts'
+import type { Administrator } from '../rpc/caller.ts'
 import type { LineStream } from '../rpc/line-stream.ts'
 import { findRole } from '../store/accounts.ts'
 import type { MemberKey } from '../store/presences.ts'
 
-/** Interval of lines without news, which keep connections through proxies, and of looks at the member's role. */
+/** Interval of lines without news, which keep connections through proxies, and of looks at the member's role and token. */
 const pingMilliseconds = 20_000
-/** Upper bound of a stream's time: tokens are looked at when it begins. */
+/** Upper bound of a stream's time. */
 const maxMilliseconds = 3600 * 1000
 /** A client that has so many lines to read asks for all anew, in another stream. */
 const maxUnreadLines = 500
@@ -22,6 +23,8 @@ const followed = new Map<string, number>()
 export interface PlainLine {
   type: 'ready' | 'ping'
 }
+
+type Member = MemberKey & Pick<Administrator, 'isStillValid'>
 
 interface Followed<Line> {
   /** Plural, for the error. */
@@ -41,7 +44,7 @@ interface Followed<Line> {
  */
 export async function follow<Line>(
   context: Context,
-  member: MemberKey,
+  member: Member,
   subject: Followed<Line>,
 ): Promise<LineStream<Line | PlainLine>> {
   const { signals } = context
@@ -85,12 +88,13 @@ function enter(key: string, kind: string): () => void {
 /** Ends the stream of a member who may no longer follow it; a database that is unavailable decides nothing. */
 async function look<Line>(
   { db, log }: Context,
-  { accountId, workspaceId }: MemberKey,
+  member: Member,
   { isAllowed }: Followed<Line>,
   stream: UnreadLines<Line | PlainLine>,
 ): Promise<void> {
   try {
-    const role = await findRole(db, workspaceId, accountId)
+    const role = await findRole(db, member.workspaceId, member.accountId)
+    if ((await member.isStillValid?.()) === false) return stream.end()
     if (!role || !includesRole(role, 'agent') || (await isAllowed?.(role)) === false) return stream.end()
   } catch (error) {
     log.debug({ err: error }, 'Looking at the role of a member failed')

@@ -84,14 +84,20 @@ export interface Invitee {
   hasAccount: boolean
 }
 
+/** The token or the session of a person's request. */
+interface Credential {
+  /** Whether it has not been deleted, or ended, since; for streams, which go on for long. */
+  isStillValid?(): Promise<boolean>
+}
+
 /** The holder of a personal token, outside any workspace. */
-export interface AccountCaller {
+export interface AccountCaller extends Credential {
   kind: 'account'
   accountId: string
 }
 
 /** A member of a workspace. */
-export interface Administrator {
+export interface Administrator extends Credential {
   kind: 'administrator'
   accountId: string
   workspaceId: string

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newId } from '#shared/ids.ts'
+import { hashToken } from '#shared/secrets.ts'
+import { deleteSession, insertSession } from '#shared/store/sessions.ts'
+import { signSessionToken } from '../../../../api/sign-in/session-token.ts'
 import { createChatUser } from '../../../support/chat-client.ts'
-import { followLines } from '../../../support/follow-inbox.ts'
+import { followInbox, followLines } from '../../../support/follow-inbox.ts'
 import { createMember } from '../../../support/members.ts'
 import { endedEvents } from '../../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
@@ -121,5 +125,30 @@ test(
     await platform.ask('PUT', `/v1/admin/workspace-members/${account.id}`, { role: 'agent' })
     await followed.ended
     expect(followed.lines()).toEqual([{ type: 'ready' }])
+  },
+)
+
+test(
+  'the streams of a token that is deleted, or of a session that ends, end within a ping, and those of another token go on',
+  { timeout: 60_000 },
+  async () => {
+    const { db, config } = platform.context
+    const { own, follow } = await open()
+    const developer = await createMember(platform, 'developer', platform.workspaceId)
+    const { pat } = (await platform.ask('POST', '/v1/admin/account/pats', { note: 'lost' }, developer)).body
+    const lost = { ...developer, authorization: `Bearer ${pat.value}` }
+    const { account } = (await platform.ask('GET', '/v1/admin/account/me', undefined, developer)).body
+    const session = { id: newId('session'), hash: hashToken('a cookie'), expiresAt: new Date(Date.now() + 60_000) }
+    await insertSession(db, { ...session, accountId: account.id })
+    const left = { ...developer, authorization: `Bearer ${await signSessionToken(config.secret, session.id)}` }
+    const followed = await Promise.all([follow(lost, own), followInbox(platform, lost), follow(left, own)])
+    const other = await follow(developer, own)
+    for (const { lines } of [...followed, other]) await expect.poll(lines, patience).toHaveLength(1)
+    await platform.ask('DELETE', `/v1/admin/account/pats/${pat.id}`, undefined, developer)
+    await deleteSession(db, session.hash)
+    await Promise.all(followed.map(({ ended }) => ended))
+    for (const { lines } of followed) expect(lines()).toEqual([{ type: 'ready' }])
+    await expect.poll(other.lines, patience).toContainEqual({ type: 'ping' })
+    await other.close()
   },
 )
