@@ -34,8 +34,8 @@ interface Option {
   value: string
 }
 
-/** Ports of a choice for other answers than its options. */
-const ownPorts = ['other', 'cancel']
+/** Ports of a choice for other outcomes than its options: other answers, and failures, as of each card. */
+const ownPorts = ['other', 'cancel', 'error']
 
 function warningsOfOptions(options: Option[]): string[] {
   const labels = new Set<string>()
@@ -50,7 +50,7 @@ function warningsOfOptions(options: Option[]): string[] {
       warnings.push(`there are two options with the label '${label}': an answer with it selects the first one`)
     }
     if (ownPorts.includes(value)) {
-      warnings.push(`the option '${label}' has the value '${value}', whose port other answers take too`)
+      warnings.push(`the option '${label}' has the value '${value}', whose port other outcomes take too`)
     }
     labels.add(folded)
     if (former === undefined) values.set(value, label)

@@ -207,6 +207,7 @@ test('an upload whose choices have options that no answer tells apart has a warn
       ['Tea', 'hot'],
       ['Coffee', 'hot'],
       ['Stop', 'cancel'],
+      ['Fault', 'error'],
     ]),
   ]
   const flows = [{ id: 'main', start: 'ask', nodes: [{ id: 'ask', cards }] }]
@@ -214,6 +215,7 @@ test('an upload whose choices have options that no answer tells apart has a warn
   expect(body.warnings).toEqual([
     "flow 'main', node 'ask', card 'labels': there are two options with the label 'tea ': an answer with it selects the first one",
     "flow 'main', node 'ask', card 'values': the options 'Tea' and 'Coffee' have the same value 'hot', and so the same port",
-    "flow 'main', node 'ask', card 'values': the option 'Stop' has the value 'cancel', whose port other answers take too",
+    "flow 'main', node 'ask', card 'values': the option 'Stop' has the value 'cancel', whose port other outcomes take too",
+    "flow 'main', node 'ask', card 'values': the option 'Fault' has the value 'error', whose port other outcomes take too",
   ])
 })
