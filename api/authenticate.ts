@@ -175,17 +175,22 @@ async function holderOf<Found extends TokenHolder>(
   find: (hash: Buffer) => Promise<Found | undefined>,
 ): Promise<(Found | TokenHolder) & KnownHolder> {
   const [, secret] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? []
-  if (secret !== undefined && isSessionToken(secret)) return ownerOfSession(context, secret)
-  const hash = hashToken(secret ?? '')
-  const token = secret && (await find(hash))
+  if (secret === undefined) throw missingOrInvalid()
+  if (isSessionToken(secret)) return ownerOfSession(context, secret)
+  const hash = hashToken(secret)
+  const token = await find(hash)
   if (token) return { ...token, isStillValid: async () => (await findToken(context.db, hash)) !== undefined }
-  if (secret?.startsWith('inv_')) {
+  if (secret.startsWith('inv_')) {
     throw new ApiError(
       'Unauthorized',
       'This is an invitation, not a token: accept it first, in the console or with acceptInvitation',
     )
   }
-  throw new ApiError('Unauthorized', 'The token is missing or invalid: send the header Authorization: Bearer <token>')
+  throw missingOrInvalid()
+}
+
+function missingOrInvalid(): ApiError {
+  return new ApiError('Unauthorized', 'The token is missing or invalid: send the header Authorization: Bearer <token>')
 }
 
 /** The account whose session a page of the console has the token of. */

@@ -55,7 +55,7 @@ function separatorOf(header: string): string {
   return separators.toSorted((one, other) => countOf(other) - countOf(one))[0]!
 }
 
-/** Reads the first line, as far as it is needed, without taking it away. */
+/** Reads the text up to the first line break or a limit. `all` has the whole text, with the part that is read. */
 async function withHeader(texts: AsyncIterable<string>): Promise<{ header: string; all: AsyncIterable<string> }> {
   const iterator = texts[Symbol.asyncIterator]()
   let header = ''

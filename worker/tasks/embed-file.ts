@@ -32,21 +32,22 @@ export async function embedFile(worker: WorkerContext, fileId: string): Promise<
   if (!claim) return
   const { model } = embeddings
   const end = performance.now() + turnMilliseconds
-  const left: string[] = []
+  /** The ids of passages of which the model makes no vector. */
+  const withoutVector: string[] = []
   /** Attempts that have failed since the last vectors of the file. */
-  let failed = claim.attempts
+  let failures = claim.attempts
   try {
     for (;;) {
-      const passages = await passagesWithoutVectors(db, claim, { model, except: left, limit: textsPerRequest })
-      if (passages.length === 0) return await completeEmbedding(db, claim, model, reasonOf(left))
+      const passages = await passagesWithoutVectors(db, claim, { model, except: withoutVector, limit: textsPerRequest })
+      if (passages.length === 0) return await completeEmbedding(db, claim, model, reasonOf(withoutVector.length))
       const asked = await vectorsOf({ ...worker, embeddings }, claim.botId, { passages, end })
-      left.push(...asked.flatMap(({ passageId, vector }) => (vector ? [] : passageId)))
+      withoutVector.push(...asked.flatMap(({ passageId, vector }) => (vector ? [] : passageId)))
       await saveVectors(
         db,
         model,
         asked.flatMap(({ passageId, vector }) => (vector ? { passageId, vector } : [])),
       )
-      failed = 0
+      failures = 0
       if (performance.now() > end) break
     }
     await postponeEmbedding(db, claim, { attempts: 0, delayMilliseconds: 0 })
@@ -54,10 +55,10 @@ export async function embedFile(worker: WorkerContext, fileId: string): Promise<
   } catch (error) {
     if (!(error instanceof EmbeddingsError)) throw error
     if (error instanceof PauseError) {
-      return postponeEmbedding(db, claim, { attempts: failed, delayMilliseconds: error.milliseconds })
+      return postponeEmbedding(db, claim, { attempts: failures, delayMilliseconds: error.milliseconds })
     }
-    const attempts = failed + 1
-    const delay = Math.min(longestDelayMilliseconds, firstDelayMilliseconds * 2 ** failed)
+    const attempts = failures + 1
+    const delay = Math.min(longestDelayMilliseconds, firstDelayMilliseconds * 2 ** failures)
     log.warn(
       { err: error, fileId, attempt: attempts },
       'Making vectors of a file failed: searches find it by its words',
@@ -116,7 +117,8 @@ async function vectorsOf(
   }
 }
 
-function reasonOf({ length: left }: string[]): string | null {
-  if (left === 0) return null
-  return `Searches find ${left} of its passages by words only: the model makes no vectors of them`
+/** @param count the passages of a file that have no vector */
+function reasonOf(count: number): string | null {
+  if (count === 0) return null
+  return `Searches find ${count} of its passages by words only: the model makes no vectors of them`
 }

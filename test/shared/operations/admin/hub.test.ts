@@ -172,7 +172,7 @@ describe('of an integration of another workspace', () => {
     }`
   const configuration = { schema: { type: 'object', properties: { team: { type: 'string' } } } }
 
-  test('the identifier is chosen by its own code and keys, and by nobody with a token of the bot', async () => {
+  test('the identifier is set by its own code and keys, and by no token of the bot or of a member', async () => {
     const { integration } = await publish('claims', { code: claiming, actions: {}, configuration, ...events })
     const { bot } = await install('claims', integration.id)
     const { bot: thief } = await install('claims', integration.id)
