@@ -1,4 +1,4 @@
-import type { OtherProgram } from '../host/command.ts'
+import type { OtherProgram } from '../isolation/command.ts'
 import { sourceFile, type SourcePosition } from './source-map.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { OtherProgram } from '../host/command.ts'
+import type { OtherProgram } from '../isolation/command.ts'
 import type { SandboxLog } from '../protocol/contract.ts'
 import type { SourceMapIndex } from './source-map.ts'
 import type { Isolation } from '../isolation/detect-isolation.ts'

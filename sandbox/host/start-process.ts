@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { findAddon } from './addon.ts'
+import { findAddon } from '../isolation/addon.ts'
 import { openChannel, type Channel } from '../protocol/channel.ts'
 import type { ClientOperation, SandboxLog } from '../protocol/contract.ts'
 import type { ProcessMemory } from './memory.ts'

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { findAddon } from '../host/addon.ts'
+import { findAddon } from './addon.ts'
 import type { Tools } from './tools.ts'
 
 /**

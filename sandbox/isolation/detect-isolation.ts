@@ -1,4 +1,4 @@
-import { sandboxCommand, type Command, type CommandOptions, type OtherProgram } from '../host/command.ts'
+import { sandboxCommand, type Command, type CommandOptions, type OtherProgram } from './command.ts'
 import type { Profile, SandboxLog } from '../protocol/contract.ts'
 import { openProbeSockets } from './probe-sockets.ts'
 import { bareLayers, compositionsFor, type Layers } from './layers.ts'

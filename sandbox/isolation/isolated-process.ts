@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import type { OtherProgram } from '../host/command.ts'
+import type { OtherProgram } from './command.ts'
 import { watchMemory } from './memory.ts'
 import { endProcesses, innermostOf } from './processes.ts'
 import type { Isolation } from './detect-isolation.ts'

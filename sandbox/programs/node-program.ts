@@ -1,4 +1,4 @@
-import type { OtherProgram } from '../host/command.ts'
+import type { OtherProgram } from '../isolation/command.ts'
 
 /** Address space that V8 reserves for machine code and its heap, and does not use. */
 export const reservedMegabytes = 640

@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import type { Duplex, Readable } from 'node:stream'
-import type { OtherProgram } from '../host/command.ts'
+import type { OtherProgram } from '../isolation/command.ts'
 import type { Isolation } from '../isolation/detect-isolation.ts'
 import { withoutKillMessage } from '../isolation/kill-message.ts'
 import { IsolatedProcess } from '../isolation/isolated-process.ts'

@@ -9,7 +9,7 @@ import { eventStatuses, reservedTypes } from '#shared/models/event.ts'
 import { chatPayload } from '#shared/models/payload.ts'
 import { botOperations } from '#shared/router.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
-import { toEventObject } from '../../worker/execution/event-object.ts'
+import { toEventObject } from '../../worker/calls/event-object.ts'
 import { root } from './blocks.ts'
 
 const read = (name: string) => readFile(join(root, 'docs', name), 'utf8')

@@ -1,6 +1,6 @@
 /**
- * The rooms of `shared/` in their order: each imports itself and those before it. Rooms in one line do not build on each
- * other in any fixed order.
+ * The rooms of `shared/` and `worker/` in their order: each imports itself and those before it. Rooms in one line do not build on
+ * each other in any fixed order.
  */
 export const layers: string[][] = [
   [
@@ -38,4 +38,13 @@ export const layers: string[][] = [
   ['shared/dispatch.ts', 'shared/protocol-errors.ts'],
   ['shared/openapi/'],
   ['shared/chat-client/'],
+  ['worker/code/', 'worker/slots/', 'worker/erasure/', 'worker/mailboxes.ts'],
+  ['worker/outbound/', 'worker/run-record/'],
+  ['worker/metrics/'],
+  ['worker/context.ts'],
+  ['worker/calls/', 'worker/inspection/', 'worker/tables/'],
+  ['worker/execution/'],
+  ['worker/tasks/'],
+  ['worker/periodic/'],
+  ['worker/worker.ts', 'worker/run.ts', 'worker/main.ts'],
 ]

@@ -16,9 +16,9 @@ import {
   toRuntimeEvent,
 } from '#shared/models/event.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
-import type { BotCode } from '../execution/bundles.ts'
-import { toEventObject } from '../execution/event-object.ts'
-import { concernsFlows, flowTask, isHandedOver, isOwnEvent, isWanted } from '../execution/flow-task.ts'
+import type { BotCode } from '../code/bundles.ts'
+import { toEventObject } from './event-object.ts'
+import { concernsFlows, flowTask, isHandedOver, isOwnEvent, isWanted } from './flow-task.ts'
 import { platformRetry, type Call } from './call.ts'
 import { sdkCall } from './sdk-handler.ts'
 import { findMessageContext } from './message-context.ts'

@@ -1,6 +1,6 @@
 import type { FailureReason, Json, RunRequest } from '#sandbox/protocol/contract.ts'
 import type { RetryPolicy } from '#shared/models/tables.ts'
-import type { Code } from '../execution/bundles.ts'
+import type { Code } from '../code/bundles.ts'
 
 /** A call of code in the sandbox. */
 export interface Call {

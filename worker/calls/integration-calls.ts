@@ -12,7 +12,7 @@ import {
 import { integrationWebhookUrl } from '#shared/integrations/registration.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { RetryPolicy } from '#shared/models/tables.ts'
-import type { IntegrationCode } from '../execution/bundles.ts'
+import type { IntegrationCode } from '../code/bundles.ts'
 import { platformRetry, NotDeliverable, NotRunnable, type Call } from './call.ts'
 import { sdkCall } from './sdk-handler.ts'
 import { findMessageContext, findUpdateContext } from './message-context.ts'

@@ -1,7 +1,7 @@
 import type { HandlerResponse, Json, JsonObject } from '#sandbox/protocol/contract.ts'
 import { isRecord } from '#shared/models/payload.ts'
 import type { RetryPolicy } from '#shared/models/tables.ts'
-import type { Code } from '../execution/bundles.ts'
+import type { Code } from '../code/bundles.ts'
 import type { Call, Reading } from './call.ts'
 
 /** A request to a bundle of the public SDK. */

@@ -16,8 +16,8 @@ import { isRecord } from '#shared/models/payload.ts'
 import type { FoundPassageView } from '#shared/models/passage.ts'
 import type { Installation } from '#shared/models/tables.ts'
 import { eventKnowledge } from './event-knowledge.ts'
-import { recordModelCall } from './record-model-call.ts'
-import type { OpenStep } from './run-recorder.ts'
+import { recordModelCall } from '../run-record/record-model-call.ts'
+import type { OpenStep } from '../run-record/run-recorder.ts'
 
 /** The run whose host calls the handler answers. */
 export interface HostRun {

@@ -3,8 +3,8 @@ import { newId } from '#shared/ids.ts'
 import { stateLimit } from '#shared/models/state.ts'
 import type { StateChange } from '#shared/store/complete-events.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
-import { initialState } from './event-object.ts'
-import { InvalidStateError } from './invalid-state-error.ts'
+import { initialState } from '../calls/event-object.ts'
+import { InvalidStateError } from '../calls/invalid-state-error.ts'
 
 /** A session expires when its conversation has been idle for this time. */
 const sessionMilliseconds = 30 * 60 * 1000

@@ -14,7 +14,7 @@ import type { CodeKind } from '#shared/models/tables.ts'
 import { compile, describeErrors } from '#shared/schema.ts'
 import type { AcceptedCode, findInspection } from '#shared/store/inspections.ts'
 import type { WorkerContext } from '../context.ts'
-import { modelCodeWarning, runsModelCode } from '../execution/model-code.ts'
+import { modelCodeWarning, runsModelCode } from '../code/model-code.ts'
 import { refusal } from './refusals.ts'
 
 const isRetryPolicy = compile(retryPolicy, 'body')

@@ -3,7 +3,7 @@ import type { Context } from '#shared/context.ts'
 import { inLogScope, logFields, withLogFields } from '#shared/telemetry/log-scope.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import { openedTracing, traced, type OpenSpan } from '#shared/telemetry/tracing.ts'
-import { waitedMilliseconds, type OpenStep } from '../execution/run-recorder.ts'
+import { waitedMilliseconds, type OpenStep } from '../run-record/run-recorder.ts'
 
 /** How a run of an event ended. */
 export type EventOutcome = 'processed' | 'ignored' | 'failed' | 'retried' | 'interrupted'

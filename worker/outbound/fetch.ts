@@ -10,7 +10,7 @@ import type {
 import type { ByteShare } from '#shared/byte-budget.ts'
 import type { CodeLimits } from '#shared/config/code-limits.ts'
 import { ResponseMemoryBudget } from './response-memory-budget.ts'
-import type { Code } from '../execution/bundles.ts'
+import type { Code } from '../code/bundles.ts'
 import { readDecoded } from './decoded-body.ts'
 import { openGrants, type FindGrant } from './grants.ts'
 import { OutboundError } from './errors.ts'

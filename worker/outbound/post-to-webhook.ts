@@ -1,4 +1,5 @@
-import type { WorkerContext } from '../context.ts'
+import type { Context } from '#shared/context.ts'
+import type { Outbound } from './open-outbound.ts'
 
 const timeoutMilliseconds = 10_000
 /** Only the status of the answer is used. */
@@ -27,18 +28,18 @@ export interface WebhookAddress {
  * @returns the reason why the receiver did not accept it; undefined when it did
  */
 export async function postToWebhook(
-  worker: WorkerContext,
+  context: Context & { outbound: Outbound },
   address: WebhookAddress,
   body: object,
 ): Promise<string | undefined> {
-  const problem = await post(worker, address, body)
+  const problem = await post(context, address, body)
   const outcome = problem === undefined ? 'accepted' : 'failed'
-  worker.metrics.webhookRequests.inc({ webhook: address.kind, outcome })
+  context.metrics.webhookRequests.inc({ webhook: address.kind, outcome })
   return problem
 }
 
 async function post(
-  { outbound, log }: WorkerContext,
+  { outbound, log }: Pick<Context, 'log'> & { outbound: Outbound },
   { tenant, url, secret }: WebhookAddress,
   body: object,
 ): Promise<string | undefined> {

@@ -4,7 +4,7 @@
  */
 
 import { text } from 'node:stream/consumers'
-import { findAddon } from '#sandbox/host/addon.ts'
+import { findAddon } from '#sandbox/isolation/addon.ts'
 import { loadIsolatedVm } from '#sandbox/child/isolated-vm.ts'
 import { ProcessSandbox } from '#sandbox/child/sandbox.ts'
 import { Scripts } from '#sandbox/child/scripts.ts'

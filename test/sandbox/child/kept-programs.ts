@@ -5,7 +5,7 @@
 
 import { text } from 'node:stream/consumers'
 import type { Isolate, IsolateOptions, ScriptInfo } from 'isolated-vm'
-import { findAddon } from '#sandbox/host/addon.ts'
+import { findAddon } from '#sandbox/isolation/addon.ts'
 import { loadIsolatedVm, type CompiledScript } from '#sandbox/child/isolated-vm.ts'
 import { ProcessSandbox } from '#sandbox/child/sandbox.ts'
 import { Scripts } from '#sandbox/child/scripts.ts'

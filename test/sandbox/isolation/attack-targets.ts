@@ -5,7 +5,7 @@ import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
-import { findAddon } from '#sandbox/host/addon.ts'
+import { findAddon } from '#sandbox/isolation/addon.ts'
 import { openProbeSockets } from '#sandbox/isolation/probe-sockets.ts'
 import { startNameServer } from '../../worker/outbound/name-server.ts'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { findAddon } from '#sandbox/host/addon.ts'
+import { findAddon } from '#sandbox/isolation/addon.ts'
 import { dataKilobytes, explore, isolationHere } from '../isolate/explorer.ts'
 import { isRunning } from '../running.ts'
 

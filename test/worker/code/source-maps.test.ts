@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { findSource } from '#sandbox/compiler/source-map.ts'
-import { openSourceMaps } from '../../../worker/execution/source-maps.ts'
+import { openSourceMaps } from '../../../worker/code/source-maps.ts'
 import { compilerHere } from '../../support/compiler.ts'
-import type { Code } from '../../../worker/execution/bundles.ts'
+import type { Code } from '../../../worker/code/bundles.ts'
 
 /** The source maps of a worker, with the number of maps that were read. */
 async function openCounting() {

@@ -1,8 +1,8 @@
 import type { FailureReason, LogLine, Outcome } from '#sandbox/protocol/contract.ts'
 import { toSourceStack } from '#sandbox/compiler/source-map.ts'
 import { limitHint } from '#shared/config/code-limits.ts'
-import type { Code } from './bundles.ts'
-import type { SourceMaps } from './source-maps.ts'
+import type { Code } from '../code/bundles.ts'
+import type { SourceMaps } from '../code/source-maps.ts'
 
 /** Why an event failed, for the event and for the bot's log. */
 export interface Failure {

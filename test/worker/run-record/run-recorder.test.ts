@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Outcome } from '#sandbox/protocol/contract.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
-import { RunRecorder } from '../../../worker/execution/run-recorder.ts'
+import { RunRecorder } from '../../../worker/run-record/run-recorder.ts'
 
 const event = { installation_id: null, version_id: null, attempt: 1, started_at: null, runs: null } as ClaimedEvent
 const ran = (cpuMilliseconds: number): Outcome => ({

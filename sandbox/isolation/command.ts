@@ -1,9 +1,9 @@
 import type { SpawnOptions } from 'node:child_process'
 import type { Profile } from '../protocol/contract.ts'
-import { sandboxDescriptors } from '../isolation/descriptors.ts'
-import type { Layers } from '../isolation/layers.ts'
-import { chrootScript } from '../isolation/chroot.ts'
-import type { Tools } from '../isolation/tools.ts'
+import { sandboxDescriptors } from './descriptors.ts'
+import type { Layers } from './layers.ts'
+import { chrootScript } from './chroot.ts'
+import type { Tools } from './tools.ts'
 
 const commonFlags = [
   '--no-node-snapshot',

@@ -20,7 +20,7 @@ import { newId } from '#shared/ids.ts'
 import type { StateChange } from '#shared/store/complete-events.ts'
 import { cardOutcomes } from '#shared/store/journal.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
-import type { BotCode } from './bundles.ts'
+import type { BotCode } from '../code/bundles.ts'
 import { InvalidStateError } from './invalid-state-error.ts'
 
 /** The part of a bot's flows in the run of an event. */
