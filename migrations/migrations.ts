@@ -61,6 +61,7 @@ import * as reserveModelUsage from './112_reserve_model_usage.ts'
 import * as conversationsByNewestMessage from './113_conversations_by_newest_message.ts'
 import * as messageCounts from './114_message_counts.ts'
 import * as scriptChecks from './115_script_checks.ts'
+import * as passagesWithoutVectors from './116_passages_without_vectors.ts'
 
 interface Migration extends Knex.Migration {
   /** Where old and new processes cannot do everything side by side: what does not work, and what to do until all are replaced. */
@@ -127,6 +128,7 @@ export const migrations: Record<string, Migration> = {
   '113_conversations_by_newest_message': conversationsByNewestMessage,
   '114_message_counts': messageCounts,
   '115_script_checks': scriptChecks,
+  '116_passages_without_vectors': passagesWithoutVectors,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

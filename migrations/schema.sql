@@ -1129,6 +1129,7 @@ create table passages (
   folded text not null,
   bytes integer not null,
   terms tsvector not null,
+  without_vector_of text,
   constraint passages_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint passages_file_id_fkey FOREIGN KEY (file_id) REFERENCES files(id) ON DELETE CASCADE,
   constraint passages_file_id_generation_position_key UNIQUE (file_id, generation, "position"),

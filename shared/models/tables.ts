@@ -839,6 +839,8 @@ export interface PassageRow {
   breadcrumb: string[]
   page: number | null
   text: string
+  /** The model of embeddings that makes no vector of it. */
+  without_vector_of: string | null
 }
 
 /** The storage that the files of a bot use; kept by triggers. */

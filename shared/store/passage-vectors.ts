@@ -33,24 +33,27 @@ export interface PassageText {
   text: string
 }
 
-/**
- * The next passages of a file that have no vector of a model, in document order.
- *
- * @param except the ids of those that are passed over
- */
+/** The next passages of a file that are to get a vector of a model and have none, in document order. */
 export async function passagesWithoutVectors(
   db: Database,
   { fileId, generation }: EmbeddingClaim,
-  { model, except, limit }: { model: string; except: string[]; limit: number },
+  model: string,
+  limit: number,
 ): Promise<PassageText[]> {
   return query(
     db,
     `select id, breadcrumb, text from passages
-     where file_id = :fileId and generation = :generation and id <> all(:except::uuid[])
+     where file_id = :fileId and generation = :generation and without_vector_of is distinct from :model
        and not exists (select from passage_vectors where passage_id = passages.id and model = :model)
      order by position limit :limit`,
-    { fileId, generation, model, except, limit },
+    { fileId, generation, model, limit },
   )
+}
+
+/** Records that a model makes no vectors of passages. */
+export async function markWithoutVectors(db: Database, model: string, ids: string[]): Promise<void> {
+  if (ids.length === 0) return
+  await query(db, 'update passages set without_vector_of = :model where id = any(:ids::uuid[])', { model, ids })
 }
 
 /** Stores vectors in place of those of another model. Passages that were deleted meanwhile get none. */
@@ -59,6 +62,7 @@ export async function saveVectors(
   model: Embeddings['model'],
   given: { passageId: string; vector: Float32Array }[],
 ): Promise<void> {
+  if (given.length === 0) return
   const isVector = await hasVectorType(db)
   const ids = given.map(({ passageId }) => passageId)
   const vectors = isVector
@@ -83,14 +87,21 @@ export async function saveVectors(
 /**
  * No passage of a file is to get a vector of a model any more.
  *
- * @param failure why some have none, for the person who uploaded it
+ * @param reasonOf says for the person who uploaded the file why a number of its passages has none
  */
 export async function completeEmbedding(
   db: Database,
   { fileId, generation }: EmbeddingClaim,
   model: string,
-  failure: string | null,
+  reasonOf: (withoutVector: number) => string | null,
 ): Promise<void> {
+  const [row] = await query<{ number: number }>(
+    db,
+    `select count(*)::integer as number from passages
+     where file_id = :fileId and generation = :generation and without_vector_of = :model`,
+    { fileId, generation, model },
+  )
+  const failure = reasonOf(row!.number)
   await query(
     db,
     `update files set embedding_due_at = null, embedding_attempts = 0, embedded_model = :model,

@@ -4,6 +4,7 @@ import { wakeWorker } from '#shared/signals/after-commit.ts'
 import {
   claimEmbedding,
   completeEmbedding,
+  markWithoutVectors,
   passagesWithoutVectors,
   postponeEmbedding,
   saveVectors,
@@ -32,16 +33,19 @@ export async function embedFile(worker: WorkerContext, fileId: string): Promise<
   if (!claim) return
   const { model } = embeddings
   const end = performance.now() + turnMilliseconds
-  /** The ids of passages of which the model makes no vector. */
-  const withoutVector: string[] = []
   /** Attempts that have failed since the last vectors of the file. */
   let failures = claim.attempts
   try {
     for (;;) {
-      const passages = await passagesWithoutVectors(db, claim, { model, except: withoutVector, limit: textsPerRequest })
-      if (passages.length === 0) return await completeEmbedding(db, claim, model, reasonOf(withoutVector.length))
+      const passages = await passagesWithoutVectors(db, claim, model, textsPerRequest)
+      if (passages.length === 0) return await completeEmbedding(db, claim, model, reasonOf)
       const asked = await vectorsOf({ ...worker, embeddings }, claim.botId, { passages, end })
-      withoutVector.push(...asked.flatMap(({ passageId, vector }) => (vector ? [] : passageId)))
+      // Kept beyond the turn: the next one would ask for them again, and may come no further.
+      await markWithoutVectors(
+        db,
+        model,
+        asked.flatMap(({ passageId, vector }) => (vector ? [] : passageId)),
+      )
       await saveVectors(
         db,
         model,
@@ -84,14 +88,14 @@ interface Asked {
  * turn.
  *
  * @returns the passages that were asked for
- * @throws EmbeddingsError when there is no vector at all
+ * @throws EmbeddingsError when the endpoint makes no vector of any text
  */
 async function vectorsOf(
   worker: Parameters<typeof embedTexts>[0],
   botId: string,
   { passages, end }: { passages: PassageText[]; end: number },
 ): Promise<Asked[]> {
-  const embed = (given: PassageText[]) =>
+  const embed = (given: Pick<PassageText, 'breadcrumb' | 'text'>[]) =>
     embedTexts(
       worker,
       botId,
@@ -102,23 +106,32 @@ async function vectorsOf(
     const vectors = await embed(passages)
     return passages.map(({ id: passageId }, index) => ({ passageId, vector: vectors[index] }))
   } catch (error) {
-    if (!isOfTexts(error) || passages.length === 1) throw error
+    if (!isOfTexts(error)) throw error
     const asked: Asked[] = []
     for (const passage of passages) {
-      const [vector] = await embed([passage]).catch((cause: unknown) => {
-        if (!isOfTexts(cause)) throw cause
-        return []
-      })
+      // One passage alone was asked for just now.
+      const [vector] = passages.length === 1 ? [] : await embed([passage]).catch(withoutRefusal)
       asked.push({ passageId: passage.id, vector })
       if (performance.now() > end) break
     }
-    if (asked.every(({ vector }) => vector === undefined)) throw error
+    // A text that every model takes tells whether the endpoint makes vectors at all.
+    if (asked.every(({ vector }) => vector === undefined)) {
+      await embed([plainPassage]).catch((cause: unknown) => {
+        throw isOfTexts(cause) ? error : cause
+      })
+    }
     return asked
   }
 }
 
+function withoutRefusal(error: unknown): [] {
+  if (!isOfTexts(error)) throw error
+  return []
+}
+
+const plainPassage: Pick<PassageText, 'breadcrumb' | 'text'> = { breadcrumb: [], text: 'The shop is open on weekdays.' }
+
 /** @param count the passages of a file that have no vector */
 function reasonOf(count: number): string | null {
-  if (count === 0) return null
-  return `Searches find ${count} of its passages by words only: the model makes no vectors of them`
+  return count === 0 ? null : `Searches find ${count} of its passages by words only: the model makes no vectors of them`
 }

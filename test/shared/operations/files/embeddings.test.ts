@@ -222,6 +222,23 @@ describe('a text of which the model makes no vector', { timeout: 90_000 }, () =>
       endpoint.emptyAbout = undefined
     }
   })
+
+  test('is asked for once, where its file has no other, or no other without a vector', async () => {
+    endpoint.emptyAbout = 'blank'
+    try {
+      const id = await upload('blank.txt', 'This page is left blank.')
+      await embedded(id)
+      expect((await fileOf(id)).failedStatusReason).toMatch(/^Searches find 1 of its passages by words only/)
+      const pages = Array.from({ length: 20 }, (_each, n) => `# Sheet ${n}\n\nIt is ${n < 18 ? 'blank' : 'full'}.`)
+      const other = await upload('blank.md', pages.join('\n\n'))
+      await embedded(other)
+      expect((await fileOf(other)).failedStatusReason).toMatch(/^Searches find 18 of its passages by words only/)
+      for (const text of ['This page is left blank.', 'Sheet 3\nIt is blank.'])
+        expect(endpoint.requests.filter((texts) => texts.length === 1 && texts[0] === text).length).toBe(1)
+    } finally {
+      endpoint.emptyAbout = undefined
+    }
+  })
 })
 
 describe('an endpoint that fails', { timeout: 90_000 }, () => {
