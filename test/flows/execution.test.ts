@@ -278,6 +278,46 @@ test('a message that meets a trigger answers the card that waits, unless the tri
   }
 })
 
+describe('a flow that interrupts another one', () => {
+  const trigger = (id: string) => [
+    { id, event: 'message_created', filter: { $: `event.preview === '${id}'` }, interrupts: true },
+  ]
+  const main = flowOf('main', [ask('a'), say('b', 'got {{temp.answer}}')])
+  const help = flowOf('help', [ask('which', 'temp.topic'), say('tell', 'Help about {{temp.topic}}')], {
+    triggers: trigger('help'),
+  })
+
+  test('leaves it waiting when its own wait ends, at flow timeout too', async () => {
+    for (const late of [[], [flowOf('timeout', [say('late', 'Too late')])]]) {
+      const { say: tell, id, bot, heard } = await talk([main, help, ...late])
+      await tell('hi')
+      expect(await tell('help')).toEqual(['which?'])
+      await letWaitEnd(id)
+      await endedEvents(platform, bot.id, 3)
+      expect(await heard()).toEqual(late.length > 0 ? ['Too late'] : [])
+      expect(await tell('1')).toEqual(['got 1'])
+    }
+  })
+
+  test('leaves it waiting when a card fails and flow error follows', async () => {
+    const broken = flowOf('broken', [{ id: 'fail', type: 'code', code: 'throw new Error("no")' }], {
+      triggers: trigger('broken'),
+    })
+    const { say: tell } = await talk([main, broken, flowOf('error', [say('sorry', 'Sorry')])])
+    await tell('hi')
+    expect(await tell('broken')).toEqual(['Sorry'])
+    expect(await tell('1')).toEqual(['got 1'])
+  })
+
+  test('begins again when it is asked for again, as often as that is', async () => {
+    const { say: tell } = await talk([main, help])
+    await tell('hi')
+    for (let time = 0; time < 20; time += 1) expect(await tell('help')).toEqual(['which?'])
+    expect(await tell('tea')).toEqual(['Help about tea'])
+    expect(await tell('1')).toEqual(['got 1'])
+  })
+})
+
 test('a trigger that does not interrupt hides none that does from a conversation that waits', async () => {
   const code = `
     export const actions = { ping: ({ client, input }) =>

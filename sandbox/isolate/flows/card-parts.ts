@@ -15,6 +15,8 @@ export type Step =
   | { kind: 'call'; flow: string; input: Record<string, unknown> }
   /** Another flow in the place of all that are in progress. */
   | { kind: 'jump'; flow: string }
+  /** Another flow in the place of those in progress, above one that they interrupt. */
+  | { kind: 'replace'; flow: string }
   | { kind: 'wait' }
   | { kind: 'end' }
 

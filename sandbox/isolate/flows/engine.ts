@@ -16,7 +16,18 @@ import {
   topFrame,
   type FlowRun,
 } from './flow-run.ts'
-import { flowLimit, follow, isFlowLimit, noFlow, push, restart, restartKeepingTemp, warnOfRemoved } from './moves.ts'
+import {
+  flowLimit,
+  follow,
+  isFlowLimit,
+  leaveInterrupting,
+  noFlow,
+  push,
+  replace,
+  restart,
+  restartKeepingTemp,
+  warnOfRemoved,
+} from './moves.ts'
 import { resumeCard } from './question-cards.ts'
 import { holds, toWords } from './values.ts'
 
@@ -79,6 +90,8 @@ export async function runFlows(
   if (trigger !== undefined) {
     const isWaiting = topFrame(flowRun)?.waits !== undefined
     if (!isWaiting) restart(flowRun)
+    // A flow that is asked for again begins again: it does not interrupt itself, which would end at the bound of frames.
+    else leaveInterrupting(flowRun, trigger.flow)
     push(flowRun, trigger.flow, {})
     if (isWaiting) topFrame(flowRun)!.interrupts = true
     return continueFrom(flowRun, { to: `${trigger.flow}/` })
@@ -178,9 +191,10 @@ async function endWait(flowRun: FlowRun): Promise<FlowResult['position']> {
   if (waits.for === 'time') return continueAt(flowRun, { after: true })
   const to = flows[frame.flow]?.timeout?.to
   if (to !== undefined && to !== null) return continueFrom(flowRun, { to })
-  if (flows['timeout'] === undefined || frame.flow === 'timeout') return null
-  restartKeepingTemp(flowRun)
-  push(flowRun, 'timeout', {})
+  if (flows['timeout'] === undefined || frame.flow === 'timeout') {
+    return leaveInterrupting(flowRun) ? newPositionOf(flowRun) : null
+  }
+  replace(flowRun, 'timeout')
   return continueFrom(flowRun, { to: 'timeout/' })
 }
 
@@ -218,7 +232,11 @@ async function continueFrom(flowRun: FlowRun, start: Start): Promise<FlowResult[
     if (step.kind === 'wait') break
     card = follow(flowRun, step, card)
   }
-  if (flowRun.position.frames.length === 0) return null
+  return flowRun.position.frames.length === 0 ? null : newPositionOf(flowRun)
+}
+
+/** The position of the frames, as this event has made it. */
+function newPositionOf(flowRun: FlowRun): FlowResult['position'] {
   const { id, userId } = flowRun.pipeline.run.shared.event
   flowRun.position.event = toWords(id)
   if (typeof userId === 'string') flowRun.position.userId = userId
@@ -277,7 +295,7 @@ function failed(flowRun: FlowRun, flow: Flow, card: Card, path: string, error: u
   setVariable(flowRun, 'temp.error', { message: messageOf(error), card: path })
   if (to !== undefined) return { kind: 'go', to }
   if (hasOther) return { kind: 'go', to: flow.onError! }
-  return { kind: 'jump', flow: 'error' }
+  return { kind: 'replace', flow: 'error' }
 }
 
 function messageOf(error: unknown): string {

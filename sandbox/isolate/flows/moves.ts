@@ -31,6 +31,9 @@ export function follow(flowRun: FlowRun, step: Exclude<Step, { kind: 'wait' }>, 
       restartKeepingTemp(flowRun)
       push(flowRun, step.flow, {})
       return enter(flowRun, flowRun.flows[step.flow]!.start)
+    case 'replace':
+      replace(flowRun, step.flow)
+      return enter(flowRun, flowRun.flows[step.flow]!.start)
     case 'call':
       push(flowRun, step.flow, step.input)
       return enter(flowRun, flowRun.flows[step.flow]!.start)
@@ -120,6 +123,36 @@ function endAll(flowRun: FlowRun): number {
 function endSession(flowRun: FlowRun): void {
   eventState(flowRun)['session'] = {}
   flowRun.ended = true
+}
+
+/**
+ * Begins a flow in the place of those in progress, or of those above a flow that waits: it waits on, and continues at the
+ * end of the new one.
+ */
+export function replace(flowRun: FlowRun, id: string): void {
+  const interrupts = leaveInterrupting(flowRun)
+  if (!interrupts) restartKeepingTemp(flowRun)
+  push(flowRun, id, {})
+  if (interrupts) topFrame(flowRun)!.interrupts = true
+}
+
+/**
+ * Leaves the topmost flow that interrupts another one, and the flows that it has called.
+ *
+ * @param id of the flow that is left with all above it; by default the topmost one that interrupts
+ * @returns whether there was one
+ */
+export function leaveInterrupting(flowRun: FlowRun, id?: string): boolean {
+  const { frames } = flowRun.position
+  for (let index = frames.length - 1; index > 0; index -= 1) {
+    const { flow, interrupts } = frames[index]!
+    if (interrupts !== true || (id !== undefined && flow !== id)) continue
+    const { flow: left, node } = frames[frames.length - 1]!
+    flowRun.position.previous = { flow: left, node }
+    frames.length = index
+    return true
+  }
+  return false
 }
 
 /** Leaves all flows in progress. */
