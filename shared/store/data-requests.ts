@@ -66,6 +66,24 @@ export function listFindings(
   )
 }
 
+/**
+ * The requests that are being carried out in the data of a bot, of its workspace and of another one to which it may move.
+ * Requests are made under the lock of their workspace, so there are no further ones while a transaction has both.
+ */
+export async function listDataRequestsOfBot(
+  transaction: Database,
+  botId: string,
+  workspaceIds: string[],
+): Promise<Pick<DataRequestRow, 'id' | 'workspace_id'>[]> {
+  return query(
+    transaction,
+    `select id, workspace_id from data_requests
+     where workspace_id = any(:workspaceIds) and status in ('pending', 'in_progress') and (bot_id is null or bot_id = :botId)
+     order by created_at limit 10`,
+    { botId, workspaceIds },
+  )
+}
+
 /** Has the findings of a completed request erased. @returns whether the request is completed */
 export async function beginErasingFindings(db: Database, id: string): Promise<boolean> {
   const rows = await query(

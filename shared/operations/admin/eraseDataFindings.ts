@@ -3,6 +3,8 @@ import { ApiError } from '../../errors.ts'
 import { dataRequest, toDataRequest } from '../../models/data-request.ts'
 import { operation } from '../../rpc/operation.ts'
 import { beginErasingFindings } from '../../store/data-requests.ts'
+import { transact } from '../../store/database.ts'
+import { lockWorkspace } from '../../store/workspaces.ts'
 import { findOwnDataRequest } from './find-data-request.ts'
 
 export const eraseDataFindings = operation({
@@ -19,8 +21,14 @@ export const eraseDataFindings = operation({
   output: closedObject({ dataRequest }),
 
   async handle(context, { id }) {
+    const { db, caller } = context
     await findOwnDataRequest(context, id)
-    if (!(await beginErasingFindings(context.db, id))) {
+    const begins = await transact(db, async (transaction) => {
+      // No bot leaves the workspace between the check of a transfer and this request.
+      await lockWorkspace(transaction, caller.workspaceId)
+      return beginErasingFindings(transaction, id)
+    })
+    if (!begins) {
       throw new ApiError(
         'ResourceLockedConflict',
         'The erasure is in progress, or has failed: its findings are not complete',

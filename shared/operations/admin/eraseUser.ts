@@ -4,6 +4,8 @@ import { newId } from '../../ids.ts'
 import { operation } from '../../rpc/operation.ts'
 import { encryptJson } from '../../secrets.ts'
 import { insertDataRequest } from '../../store/data-requests.ts'
+import { transact } from '../../store/database.ts'
+import { lockWorkspace } from '../../store/workspaces.ts'
 import { findOwnBot } from './find-version.ts'
 
 export const eraseUser = operation({
@@ -34,13 +36,18 @@ export const eraseUser = operation({
     const subject = toSubject(person)
     if (person.botId !== undefined) await findOwnBot(context, person.botId)
     const id = newId('datareq')
-    const row = await insertDataRequest(db, {
+    const request = {
       id,
       workspace_id: caller.workspaceId,
       account_id: caller.accountId,
       bot_id: person.botId ?? null,
       erases_findings: eraseFindings,
       subject: await encryptJson(config.secret, id, subject),
+    }
+    const row = await transact(db, async (transaction) => {
+      // No bot leaves the workspace, or comes to it, between the check of a transfer and this request.
+      await lockWorkspace(transaction, caller.workspaceId)
+      return insertDataRequest(transaction, request)
     })
     return { dataRequest: toDataRequest({ ...row, user_ids: [], findings: 0 }) }
   },

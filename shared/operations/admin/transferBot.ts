@@ -12,18 +12,20 @@ import { lockBot, moveBot } from '../../store/bots.ts'
 import { transact, type Database } from '../../store/database.ts'
 import { releaseForeignHandovers } from '../../store/handovers.ts'
 import { listForeignIntegrations } from '../../store/installations.ts'
-import { lockWorkspace } from '../../store/workspaces.ts'
+import { listDataRequestsOfBot } from '../../store/data-requests.ts'
+import { lockWorkspaces } from '../../store/workspaces.ts'
 import { noSuchBot } from './describe-bot.ts'
 
 export const transferBot = operation({
   name: 'transferBot',
   description:
     'Moves a bot with all its data, its addresses and its tokens to another workspace, of which the caller is an ' +
-    'administrator too. Integrations and private plugins of the former workspace must be removed from it first.',
+    'administrator too. Integrations and private plugins of the former workspace must be removed from it first, and erasures of ' +
+    'persons that are in progress in one of the workspaces must end.',
   method: 'POST',
   path: '/v1/admin/bots/{id}/transfer',
   access: 'administrator',
-  errors: ['ResourceNotFound', 'ReferenceConstraint'],
+  errors: ['ResourceNotFound', 'ReferenceConstraint', 'ResourceLockedConflict'],
   auditedFields: ['targetWorkspaceId'],
   input: closedObject({ id: { type: 'string' }, targetWorkspaceId: { type: 'string' } }),
   output: closedObject({}),
@@ -34,8 +36,8 @@ export const transferBot = operation({
       throw new ApiError('InvalidPayload', `targetWorkspaceId: the bot is in the workspace '${workspaceId}' already`)
     }
     await transact(db, async (transaction) => {
-      // The lock keeps the workspace and the caller's role in it until the bot is there.
-      await lockWorkspace(transaction, targetWorkspaceId)
+      // The locks keep the workspaces, the caller's role and what is to be erased in them until the bot is there.
+      await lockWorkspaces(transaction, [workspaceId, targetWorkspaceId])
       const role = await findRole(transaction, targetWorkspaceId, accountId)
       if (!role) throw notFound(`Workspace '${targetWorkspaceId}'`, 'you are not a member of a workspace with this id')
       if (!hasRole({ ...caller, role }, 'administrator')) {
@@ -46,6 +48,8 @@ export const transferBot = operation({
       }
       const bot = await lockBot(transaction, workspaceId, id)
       if (!bot) throw noSuchBot(id)
+      const erasures = await listDataRequestsOfBot(transaction, id, [workspaceId, targetWorkspaceId])
+      if (erasures.length > 0) throw isBeingErased(erasures, workspaceId)
       const foreign = [
         ...(await listForeignIntegrations(transaction, id, targetWorkspaceId)),
         ...(await listForeignPlugins(transaction, bot, targetWorkspaceId)),
@@ -79,5 +83,14 @@ function cannotFollow(installed: { alias: string; integration: string }[]): ApiE
     `The bot has integrations or plugins that the other workspace does not have: ${names.join(', ')}. Remove them from the bot ` +
       'first, and install those of the other workspace after the transfer',
     { metadata: { aliases: installed.map(({ alias }) => alias) } },
+  )
+}
+
+/** An erasure would leave what moves away, and report that it is complete. */
+function isBeingErased(requests: { id: string; workspace_id: string }[], workspaceId: string): ApiError {
+  const named = requests.map(({ id, workspace_id: of }) => (of === workspaceId ? id : 'one of the other workspace'))
+  return new ApiError(
+    'ResourceLockedConflict',
+    `Data of persons is being erased: ${[...new Set(named)].join(', ')}. Transfer the bot when that is completed`,
   )
 }

@@ -1,6 +1,7 @@
 import { Client } from '@botpress/client'
 import { Client as PostgresClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { newId } from '#shared/ids.ts'
 import { insertMember } from '#shared/store/accounts.ts'
 import type { Role } from '#shared/models/tables.ts'
 import { createChatUser } from '../../../support/chat-client.ts'
@@ -298,6 +299,45 @@ describe('the transfer of a bot', () => {
     await expect(transfer()).rejects.toMatchObject({ metadata: { aliases: ['mine'] } })
     await client.updatePlugin({ id: plugin.id, visibility: 'public' })
     await transfer()
+  })
+
+  test('waits for the erasures of persons in both workspaces', async () => {
+    const target = await createMember(platform, 'administrator')
+    const targetWorkspaceId = target['x-workspace-id']
+    await join(targetWorkspaceId)
+    const { id } = await platform.createBot()
+    const other = await platform.createBot()
+    const { db } = platform.context
+    /** A request that another worker carries out. */
+    const erase = async (workspaceId: string, botId: string | null = null) => {
+      const request = {
+        id: newId('datareq'),
+        workspace_id: workspaceId,
+        account_id: null,
+        bot_id: botId,
+        subject: null,
+      }
+      const state = { status: 'in_progress', erases_findings: false, due_at: db.raw(`now() + interval '1 hour'`) }
+      await db('data_requests').insert({ ...request, ...state } as never)
+      return request.id
+    }
+    const end = (requestId: string) => db('data_requests').where({ id: requestId }).update({ status: 'completed' })
+    const transfer = () => client.transferBot({ id, targetWorkspaceId })
+    const refused = (text: string) => ({
+      code: 409,
+      type: 'ResourceLockedConflict',
+      message: expect.stringContaining(text) as string,
+    })
+    const ofOther = await erase(platform.workspaceId, other.id)
+    const own = await erase(platform.workspaceId)
+    await expect(transfer()).rejects.toMatchObject(refused(own))
+    await end(own)
+    const theirs = await erase(targetWorkspaceId)
+    await expect(transfer()).rejects.toMatchObject(refused('one of the other workspace'))
+    await end(theirs)
+    await transfer()
+    await end(ofOther)
+    expect((await as(target).getBot({ id })).bot.id).toBe(id)
   })
 
   test('needs an administrator of both workspaces', async () => {
