@@ -2,7 +2,7 @@ import type { Bot } from '#shared/models/bot.ts'
 import type { AnswerOf } from '#shared/openapi/answer-of.ts'
 import type { Connection } from './connection.ts'
 import { failed, Failure, misused } from './failure.ts'
-import { didYouMean } from './did-you-mean.ts'
+import { didYouMean } from '#shared/did-you-mean.ts'
 
 export type BotSummary = AnswerOf<'listBots'>['bots'][number]
 

@@ -1,4 +1,4 @@
-import { didYouMean } from '../did-you-mean.ts'
+import { didYouMean } from '#shared/did-you-mean.ts'
 import { isPlaintext } from '../plaintext-warning.ts'
 import { ConfigError, readConfig, variableNames, type Config } from '#shared/config/config.ts'
 import { findingsOf, type Finding } from './finding.ts'

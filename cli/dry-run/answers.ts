@@ -4,7 +4,7 @@ import { isRecord } from '#shared/models/payload.ts'
 import type { Operation } from '#shared/rpc/operation.ts'
 import { exampleOfAnswer } from '#shared/openapi/examples.ts'
 import { botOperations } from '#shared/router.ts'
-import { didYouMean } from '../did-you-mean.ts'
+import { didYouMean } from '#shared/did-you-mean.ts'
 import { misused } from '../failure.ts'
 
 /**

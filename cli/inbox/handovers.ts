@@ -1,6 +1,6 @@
 import type { AnswerOf } from '#shared/openapi/answer-of.ts'
 import type { Connection, Query } from '../connection.ts'
-import { didYouMean } from '../did-you-mean.ts'
+import { didYouMean } from '#shared/did-you-mean.ts'
 import { failed, misused } from '../failure.ts'
 
 export type ListedHandover = AnswerOf<'listWorkspaceHandovers'>['handovers'][number]

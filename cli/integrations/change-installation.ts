@@ -1,6 +1,6 @@
 import type { Bot } from '#shared/models/bot.ts'
 import type { Connection } from '../connection.ts'
-import { didYouMean } from '../did-you-mean.ts'
+import { didYouMean } from '#shared/did-you-mean.ts'
 import { failed } from '../failure.ts'
 import type { Output } from '../output.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { didYouMean } from '../did-you-mean.ts'
+import { didYouMean } from '#shared/did-you-mean.ts'
 import { misused } from '../failure.ts'
 import { home } from './own-package.ts'
 

@@ -4,7 +4,7 @@ import { recurringEvents } from '#shared/models/bot-definition.ts'
 import { anyObject } from '#shared/models/definition.ts'
 import { retention } from '#shared/models/retention.ts'
 import { closedObject, compile, describeErrors, type Infer } from '#shared/schema.ts'
-import { didYouMean } from '../did-you-mean.ts'
+import { didYouMean } from '#shared/did-you-mean.ts'
 import { failed } from '../failure.ts'
 import { parseJson } from '../parse-json.ts'
 

@@ -1,3 +1,4 @@
+import { didYouMean } from '../did-you-mean.ts'
 import { ApiError } from '../errors.ts'
 import { isObject } from '../code/json-schema/is-object.ts'
 import type { ColumnSettings } from '../models/column.ts'
@@ -74,7 +75,21 @@ function typeOfValue(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-function assertSettings(name: string, { index, searchable, computed }: Record<string, unknown>): void {
+const knownSettings = ['index', 'searchable', 'hidden', 'order', 'width', 'schemaId', 'typings', 'id', 'computed']
+const knownOfComputed = ['action', 'dependencies', 'enabled', 'prompt', 'code', 'model', 'workflowId']
+
+/** Unknown settings are stored, as clients may have others; one that is nearly a known one would be without effect. */
+function assertSpelling(name: string, path: string, given: Record<string, unknown>, known: readonly string[]): void {
+  for (const setting of Object.keys(given)) {
+    const near = known.includes(setting) ? undefined : didYouMean(setting.slice(0, 60), known, 2)
+    if (near === undefined) continue
+    throw invalidColumn(name, `has an unknown ${path}.${setting.slice(0, 60)}; did you mean '${near}'?`)
+  }
+}
+
+function assertSettings(name: string, settings: Record<string, unknown>): void {
+  const { index, searchable, computed } = settings
+  assertSpelling(name, 'x-zui', settings, knownSettings)
   const isIndex = index === undefined || (Number.isInteger(index) && (index as number) >= 0 && (index as number) < 1e6)
   if (!isIndex) throw invalidColumn(name, 'has an x-zui.index that is no whole number from 0')
   if (searchable !== undefined && typeof searchable !== 'boolean') {
@@ -82,6 +97,7 @@ function assertSettings(name: string, { index, searchable, computed }: Record<st
   }
   if (computed === undefined || computed === null) return
   if (!isObject(computed)) throw invalidColumn(name, 'has an x-zui.computed that is no object')
+  assertSpelling(name, 'x-zui.computed', computed, knownOfComputed)
   assertComputed(name, computed)
 }
 

@@ -14,6 +14,7 @@ export const layers: string[][] = [
       'sliding-window-counter',
       'recurrence',
       'units',
+      'did-you-mean',
     ].map((name) => `shared/${name}.ts`),
     'shared/json/',
   ],

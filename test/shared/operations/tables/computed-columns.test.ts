@@ -234,6 +234,12 @@ test.each([
   ['a dependency that is no column', computed('number', ['prices']), "depends on 'prices', which is no column"],
   ['a dependency on itself', computed('number', ['total']), 'depends on itself: total → total'],
   ['another action', computed('number', [], { action: 'magic' }), 'not one of code, ai, workflow'],
+  ['misspelt dependencies', computed('number', [], { dependancies: ['price'] }), "did you mean 'dependencies'?"],
+  [
+    'a misspelt setting',
+    { type: 'number', 'x-zui': { searchabel: true } },
+    "x-zui.searchabel; did you mean 'searchable'?",
+  ],
   ['dependencies that are no list', computed('number', 'price' as Given), 'no list of column names'],
 ])('a column with %s is refused', async (_, total, problem) => {
   const { status, body } = await platform.ask(

@@ -1,8 +1,18 @@
-/** The candidate nearest to a misspelt word; undefined when none is near enough. */
-export function didYouMean(word: string, candidates: readonly string[]): string | undefined {
+/**
+ * The candidate nearest to a misspelt word; undefined when none is near enough.
+ *
+ * @param maxDistance letters in which they may differ, in longer words too
+ */
+export function didYouMean(
+  word: string,
+  candidates: readonly string[],
+  maxDistance: number = Infinity,
+): string | undefined {
   const near = candidates
     .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
-    .filter(({ candidate, distance }) => distance <= Math.max(word.length, candidate.length) * 0.4)
+    .filter(
+      ({ candidate, distance }) => distance <= Math.min(maxDistance, Math.max(word.length, candidate.length) * 0.4),
+    )
     .toSorted((one, other) => one.distance - other.distance)
   return near[0]?.candidate
 }
