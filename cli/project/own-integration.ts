@@ -1,6 +1,16 @@
 import { join, normalize } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { AnswerOf } from '#shared/openapi/answer-of.ts'
-import { integrationDefinition, integrationName } from '#shared/models/integration.ts'
+import { mergePatch } from '#shared/code/merge-patch.ts'
+import {
+  completeChannel,
+  integrationDefinition,
+  integrationDefinitionSchema,
+  integrationName,
+  toIntegration,
+  undeclaredAction,
+} from '#shared/models/integration.ts'
+import { isRecord } from '#shared/models/payload.ts'
 import { closedObject, compile, describeErrors, type Infer } from '#shared/schema.ts'
 import type { Connection } from '../connection.ts'
 import { Failure } from '../failure.ts'
@@ -71,7 +81,7 @@ function readSettings(file: string, text: string | undefined): IntegrationSettin
   return isSettings(settings) ? settings : { problems: [{ file, message: `${file}: ${describeErrors(isSettings)}` }] }
 }
 
-type StoredIntegration = AnswerOf<'getIntegration'>['integration']
+export type StoredIntegration = AnswerOf<'getIntegration'>['integration']
 
 /** The version of an integration that the workspace has under the name and version of a project's own; undefined without one. */
 export async function findOwnIntegration(
@@ -85,6 +95,48 @@ export async function findOwnIntegration(
     if (error instanceof Failure && error.type === 'ResourceNotFound') return undefined
     throw error
   }
+}
+
+/** Whether the workspace's version of an integration has another definition than the project declares. */
+export function isOtherDefinition(
+  stored: StoredIntegration,
+  { $schema: _schema, name: _name, version: _version, ...declared }: IntegrationSettings,
+): boolean {
+  const given = mergePatch(integrationDefinitionSchema, {}, declared) as typeof declared
+  const { actions = {}, channels = {}, interfaces = {}, visibility = stored.visibility } = given
+  // The platform declares what the code exports, and completes the rest.
+  const exported = <Entry>(entries: Record<string, Entry>, undeclared: unknown) =>
+    Object.fromEntries(Object.entries(entries).filter(([, entry]) => isDeepStrictEqual(entry, undeclared)))
+  const expected = toIntegration(
+    {
+      ...{ id: stored.id, name: stored.name, version: stored.version, permissions: stored.permissions },
+      created_at: new Date(stored.createdAt),
+      updated_at: new Date(stored.updatedAt),
+      definition: {
+        ...given,
+        visibility,
+        actions: { ...exported(stored.actions ?? {}, undeclaredAction), ...actions },
+        channels: { ...exported(stored.channels, completeChannel({})), ...channels },
+      },
+    },
+    [],
+  )
+  const compared = without(Object.keys(definition), ['interfaces']) as Exclude<keyof typeof definition, 'interfaces'>[]
+  return (
+    compared.some((field) => !isDeepStrictEqual(stored[field], expected[field])) ||
+    !isDeepStrictEqual(Object.keys(stored.interfaces).toSorted(), Object.keys(interfaces).toSorted()) ||
+    !containsDeep(stored.interfaces, interfaces)
+  )
+}
+
+function without(list: string[], removed: string[]): string[] {
+  return list.filter((each) => !removed.includes(each))
+}
+
+/** Whether a value has all that another one has. */
+function containsDeep(present: unknown, wanted: unknown): boolean {
+  if (!isRecord(present) || !isRecord(wanted)) return isDeepStrictEqual(present, wanted)
+  return Object.entries(wanted).every(([name, value]) => containsDeep(present[name], value))
 }
 
 /**
@@ -102,7 +154,15 @@ export async function uploadIntegration(
   const body = { code, ...(sourceMap !== '' && { sourceMap }), ...others, permissions: { net } }
   const sending = signal && { signal }
   if (id !== undefined) {
-    const updated = await ask<'updateIntegration'>('PUT', `/v1/admin/integrations/${id}`, { body, ...sending })
+    const update = (whole: object) => {
+      const request = { body: { ...body, ...whole }, ...sending }
+      return ask<'updateIntegration'>('PUT', `/v1/admin/integrations/${id}`, request)
+    }
+    const updated = await update({ replaceDefinition: true }).catch((error: unknown) => {
+      // Earlier versions of the platform do not have the field, and keep what is not declared any more.
+      if (error instanceof Failure && error.message.includes(`field 'replaceDefinition'`)) return update({})
+      throw error
+    })
     return { id, warnings: named(updated) }
   }
   const request = { body: { name, version, ...body }, ...sending }

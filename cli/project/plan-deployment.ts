@@ -3,13 +3,12 @@ import { isDeepStrictEqual } from 'node:util'
 import { diffLines } from '#shared/code/line-diff.ts'
 import { compareFlows } from '#shared/flows/compare-flows.ts'
 import type { Bot } from '#shared/models/bot.ts'
-import { isRecord } from '#shared/models/payload.ts'
 import type { Connection } from '../connection.ts'
 import { misused } from '../failure.ts'
 import { getBot } from '../find-bot.ts'
 import { findIntegration } from '../integrations/find-integration.ts'
 import type { Bundle } from './bundle.ts'
-import { findOwnIntegration, type BundledIntegration } from './own-integration.ts'
+import { findOwnIntegration, isOtherDefinition, type BundledIntegration } from './own-integration.ts'
 import type { DeclaredIntegration, Declarations } from './settings.ts'
 
 /** A part of a bot that a deployment changes. */
@@ -242,7 +241,7 @@ interface PlannedIntegration {
 /** The changes of the code and the definition of a project's own integration. */
 function compareIntegration(
   alias: string,
-  { code, definition: { $schema: _schema, ...definition } }: BundledIntegration,
+  { code, definition }: BundledIntegration,
   found: Awaited<ReturnType<typeof findOwnIntegration>>,
 ): Change[] {
   const changes: Change[] = []
@@ -250,8 +249,7 @@ function compareIntegration(
   if (hash !== found?.hash) {
     changes.push(changeOf(`integrations.${alias}.code`, found?.hash && { hash: found.hash }, { hash }))
   }
-  // The platform completes a definition, and declares what the code exports.
-  if (found && !containsDeep(found, definition)) {
+  if (found && isOtherDefinition(found, definition)) {
     changes.push({ field: `integrations.${alias}.definition`, from: 'deployed', to: 'changed' })
   }
   return changes
@@ -265,12 +263,6 @@ function isWanted<T>(declared: T | undefined, present: T | undefined): boolean {
 /** The platform completes a configuration by the defaults of its schema, which are no difference. */
 function containsAll(present: Record<string, unknown>, wanted: Record<string, unknown>): boolean {
   return Object.entries(wanted).every(([name, value]) => isDeepStrictEqual(present[name], value))
-}
-
-/** Whether a value has all that another one has. */
-function containsDeep(present: unknown, wanted: unknown): boolean {
-  if (!isRecord(present) || !isRecord(wanted)) return isDeepStrictEqual(present, wanted)
-  return Object.entries(wanted).every(([name, value]) => containsDeep(present[name], value))
 }
 
 function settingsOf(alias: string, { integration: _integration, hosts: _hosts, ...settings }: DeclaredIntegration) {

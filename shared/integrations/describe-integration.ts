@@ -11,6 +11,7 @@ import {
   integrationDefinition,
   integrationDefinitionSchema,
   toIntegration,
+  undeclaredAction,
   type Integration,
 } from '../models/integration.ts'
 import { readSecrets } from '../store/named-secrets.ts'
@@ -31,6 +32,31 @@ export const integrationFields = {
   secrets,
 } as const
 
+/** A field of updates of integrations. */
+export const replaceDefinition = {
+  type: 'boolean',
+  description:
+    'Whether the given definition takes the place of the present one, whose other fields and entries are removed: all but ' +
+    '`visibility` and `dev`. Needs `code`.',
+} as const
+
+/**
+ * What an update of an integration is applied to.
+ *
+ * @throws ApiError `InvalidPayload` when the definition is replaced without the code whose functions it declares
+ */
+export function definitionToChange(
+  present: Record<string, unknown>,
+  { replaceDefinition: isReplaced = false, code }: { replaceDefinition?: boolean | undefined; code?: string | undefined },
+): Record<string, unknown> {
+  if (!isReplaced) return present
+  if (code === undefined) {
+    throw new ApiError('InvalidPayload', 'replaceDefinition: needs code, whose functions the definition declares')
+  }
+  const { visibility, dev } = present
+  return { ...(visibility !== undefined && { visibility }), ...(dev !== undefined && { dev }) }
+}
+
 /**
  * The definition of an integration after a change. Actions and channels that its code exports are declared even when
  * the definition does not contain them.
@@ -47,10 +73,9 @@ export function changeDefinition(
   acceptSchemas(integrationDefinitionSchema, change)
   const { actions, channels } = definition as Infer<typeof integrationDefinitionSchema>
   if (!code) return definition
-  const anyTransfer = { input: { schema: {} }, output: { schema: {} } }
   return {
     ...definition,
-    actions: { ...Object.fromEntries(code.actions.map((name) => [name, anyTransfer])), ...actions },
+    actions: { ...Object.fromEntries(code.actions.map((name) => [name, undeclaredAction])), ...actions },
     channels: { ...Object.fromEntries(code.channels.map((name) => [name, {}])), ...channels },
   }
 }

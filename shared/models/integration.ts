@@ -78,6 +78,9 @@ export const integrationDefinition = {
 
 export const integrationDefinitionSchema = closedObject({}, integrationDefinition)
 
+/** The declaration of an action that the code exports and the definition does not have: any input, any output. */
+export const undeclaredAction = { input: { schema: {} }, output: { schema: {} } }
+
 /** An integration, as lists show it. */
 export const integrationSummary = closedObject({
   id: { type: 'string', description: 'The id of this version of the integration.' },
@@ -201,7 +204,8 @@ function completeInterface(given: NonNullable<NonNullable<Definition['interfaces
   return { name: '', version: '', entities: {}, actions: {}, events: {}, channels: {}, ...given }
 }
 
-function completeChannel(given: NonNullable<NonNullable<Definition['channels']>[string]>) {
+/** A channel of a definition, with all of its parts. */
+export function completeChannel(given: NonNullable<NonNullable<Definition['channels']>[string]>) {
   return {
     ...given,
     messages: given.messages ?? {},

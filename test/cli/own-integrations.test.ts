@@ -85,6 +85,48 @@ test('deploy creates the integration of a project and installs it; then it uploa
   expect(body.bot.integrations.crm).toMatchObject({ version: '1.1.0', webhookUrl })
 })
 
+test('what the definition and the code of an integration no longer have is removed, and shown before', async () => {
+  const exporting = (name: string) => `${code}export const actions = { ${name}: () => ({}) }\n`
+  const folder = await createProject('shrinking', exporting('look'))
+  const more = {
+    title: 'Customers',
+    description: 'All of them',
+    user: { tags: { crm: {} } },
+    channels: { desk: { title: 'Desk', messages: { text: { schema: {} } } } },
+    actions: { look: { title: 'Look', input: { schema: { type: 'object' } }, output: { schema: {} } } },
+    events: { opened: { schema: {} } },
+    attributes: { kind: 'crm' },
+    identifier: { extractScript: '"one"' },
+    maxExecutionTime: 60,
+  }
+  const name = 'shrinking'
+  await write(folder, 'integration.json', { ...definition, ...more, name })
+  await isobot.json('deploy', folder)
+  const stored = async () => (await platform.ask('GET', `/v1/admin/integrations/${name}/1.0.0`)).body.integration
+  expect(await stored()).toMatchObject(more)
+  await platform.ask('PUT', `/v1/admin/integrations/${(await stored()).id}`, { visibility: 'public' })
+
+  await write(folder, 'integration.json', { name, version: '1.0.0' })
+  expect(await wouldChange(folder)).toEqual(['integrations.crm.definition'])
+  await isobot.json('deploy', folder)
+  const shrunk = await stored()
+  expect(shrunk).toMatchObject({
+    ...{ title: name, description: '', channels: {}, events: {}, identifier: {}, visibility: 'public' },
+    actions: { look: { input: { schema: {} }, output: { schema: {} } } },
+  })
+  expect(shrunk.actions.look).not.toHaveProperty('title')
+  expect(shrunk.configuration.schema).toEqual({})
+  expect(shrunk.user.tags).toEqual({})
+  expect(shrunk).not.toHaveProperty('maxExecutionTime')
+  expect(await wouldChange(folder)).toEqual([])
+
+  await write(folder, 'index.ts', exporting('find'))
+  await isobot.json('deploy', folder)
+  expect(Object.keys((await stored()).actions as object)).toEqual(['find'])
+  const { status, body } = await platform.ask('PUT', `/v1/admin/integrations/${shrunk.id}`, { replaceDefinition: true })
+  expect({ status, message: body.message }).toEqual({ status: 400, message: expect.stringContaining('needs code') })
+})
+
 test('problems of an integration are shown with their places, and nothing is deployed', async () => {
   const folder = await createProject('faulty')
   const cases: [file: string, content: string | object, message: RegExp][] = [

@@ -19,9 +19,11 @@ import { assertUrl, codeUrl } from './assert-url.ts'
 import { inspectIntegration } from './inspect-integration.ts'
 import {
   changeDefinition,
+  definitionToChange,
   describeIntegration,
   integrationFields,
   noSuchIntegration,
+  replaceDefinition,
   toStoredCode,
 } from '../../integrations/describe-integration.ts'
 
@@ -43,16 +45,17 @@ export const updateIntegration = operation({
     'LimitExceeded',
     'OperationTimeout',
   ],
-  input: closedObject({ id: { type: 'string' } }, { ...integrationFields, url: codeUrl }),
+  input: closedObject({ id: { type: 'string' } }, { ...integrationFields, replaceDefinition, url: codeUrl }),
   output: closedObject({ integration }, { warnings: scriptWarnings }),
 
-  async handle(context, { id, url, code, sourceMap, permissions, secrets, ...given }) {
+  async handle(context, { id, url, code, sourceMap, permissions, secrets, replaceDefinition: isReplaced, ...given }) {
     const { db, caller, config } = context
     const present = await findIntegration(db, caller.workspaceId, id)
     if (!present) throw noSuchIntegration(id)
+    const replacing = { replaceDefinition: isReplaced, code }
     const change = await resolveInterfaces(db, caller.workspaceId, given)
     // Refuses an invalid definition before workers read its code and scripts.
-    changeDefinition(present.definition, change, undefined)
+    changeDefinition(definitionToChange(present.definition, replacing), change, undefined)
     assertUrl(config, url, present.url !== null)
     if (present.url !== null && code !== undefined) {
       throw new ApiError('InvalidPayload', 'code: this integration is under development, and its code is at its url')
@@ -67,7 +70,7 @@ export const updateIntegration = operation({
       const isMoved = url !== undefined && url !== row.url
       const isOther = inspected && inspected.hash !== (await hashOfIntegration(transaction, id))
       if (isOther) assertFunctionsRemain(row, inspected)
-      const definition = changeDefinition(row.definition, change, inspected)
+      const definition = changeDefinition(definitionToChange(row.definition, replacing), change, inspected)
       await assertImplemented(transaction, caller.workspaceId, change, definition)
       await updateIntegrationFields(transaction, caller.workspaceId, id, {
         definition,
