@@ -1,15 +1,17 @@
 import { createInterface } from 'node:readline'
+import { isDeepStrictEqual } from 'node:util'
 import type { Bot } from '#shared/models/bot.ts'
 import { openChat } from '../chat/session.ts'
 import type { Connection } from '../connection.ts'
 import { describePayload } from '../chat/describe-payload.ts'
 import { followLogs, formatLine } from '../events/follow-logs.ts'
+import { failed } from '../failure.ts'
 import { styled, type Output } from '../output.ts'
 import { openTerminalChat } from '../chat/terminal.ts'
 import { openBundler, type Bundle } from './bundle.ts'
 import { showProblems } from './code-frame.ts'
 import { deployProject } from './deploy.ts'
-import type { Project } from './project.ts'
+import { projectFile, readProject, type Project } from './project.ts'
 import { describeDeployed, showDeployedBriefly } from './show-deployed.ts'
 import { watchProject } from './watch.ts'
 
@@ -34,7 +36,11 @@ type Show = (document: object, text: string) => void
 export async function develop(project: Project, connection: Connection, options: DevelopOptions): Promise<void> {
   const { output, signal } = options
   await using parts = new AsyncDisposableStack()
-  const bundler = parts.use(await openBundler(project))
+  let current = project
+  let bundler = await openBundler(current)
+  parts.defer(() => bundler[Symbol.asyncDispose]())
+  /** What isobot.json declared at the last deployment. */
+  let applied = declarationsOf(current)
   const ended = Promise.withResolvers<void>()
   signal.addEventListener('abort', () => ended.resolve(), { once: true })
   let show: Show = (document, text) => output.item(document, text)
@@ -42,10 +48,22 @@ export async function develop(project: Project, connection: Connection, options:
   let inService: Bundle | undefined
   let wasWrong = false
 
+  const readAgain = async () => {
+    const fresh = await readProject(project.folder)
+    if (!fresh) throw failed(`${projectFile} is gone: write it again`)
+    const isOther = !isDeepStrictEqual(declarationsOf(fresh), declarationsOf(current))
+    current = fresh
+    if (!isOther) return
+    const former = bundler
+    bundler = await openBundler(fresh)
+    await former[Symbol.asyncDispose]()
+  }
   const deploy = async () => {
-    const deployed = await deployProject(project, connection, bundler, {
+    await readAgain()
+    const declarations = declarationsOf(current)
+    const deployed = await deployProject(current, connection, bundler, {
       ...options,
-      inService,
+      inService: isDeepStrictEqual(declarations, applied) ? inService : undefined,
       isStale: deployments.isDueAgain,
     })
     if (!deployed) {
@@ -62,6 +80,7 @@ export async function develop(project: Project, connection: Connection, options:
       return show({ kind: 'problems', problems }, `${styled('red', 'Not deployed')}, ${note}.\n${text}`)
     }
     inService = deployed.bundle
+    applied = declarations
     show({ kind: 'deployed', ...describeDeployed(deployed) }, showDeployedBriefly(deployed))
     if (session) return
     session = parts.use(await openSession(deployed.bot, connection, { output, ended: ended.resolve }))
@@ -72,6 +91,7 @@ export async function develop(project: Project, connection: Connection, options:
       await deploy()
     } catch (error) {
       if (!session) return ended.reject(error)
+      wasWrong = true
       const message = error instanceof Error ? error.message : String(error)
       show({ kind: 'failure', message }, `${styled('red', 'Not deployed')}: ${message}`)
     }
@@ -81,6 +101,11 @@ export async function develop(project: Project, connection: Connection, options:
   deployments.start()
   await ended.promise
   await deployments.settled()
+}
+
+/** What a change of isobot.json may change: all but the ids of bots, which deployments write. */
+function declarationsOf({ entry, settings: { bots: _bots, ...declared } }: Project): object {
+  return { entry, ...declared }
 }
 
 /** The output of the session once the bot exists; it includes the bot's log and messages. */

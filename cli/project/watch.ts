@@ -2,7 +2,7 @@ import { relative, sep } from 'node:path'
 import { watchFolders } from '../watch-folders.ts'
 
 /** Files that isobot or package managers write. */
-const ignored = new Set(['node_modules', 'types', 'isobot.json'])
+const ignored = new Set(['node_modules', 'types'])
 
 /**
  * Whether a path in the project is no source. Hidden folders belong to tools: `.git`, and `.isobot` where a platform runs in

@@ -47,7 +47,10 @@ export const replaceDefinition = {
  */
 export function definitionToChange(
   present: Record<string, unknown>,
-  { replaceDefinition: isReplaced = false, code }: { replaceDefinition?: boolean | undefined; code?: string | undefined },
+  {
+    replaceDefinition: isReplaced = false,
+    code,
+  }: { replaceDefinition?: boolean | undefined; code?: string | undefined },
 ): Record<string, unknown> {
   if (!isReplaced) return present
   if (code === undefined) {

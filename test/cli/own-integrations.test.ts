@@ -253,7 +253,7 @@ interface Item {
   kind: string
 }
 
-test('dev deploys again when only an integration has changed', async () => {
+test('dev deploys again when only an integration has changed, or what isobot.json declares', async () => {
   const folder = await createProject('worked-on')
   const developing = isobot.start(['dev', folder, '--json', '--no-types'])
   const deployed = () =>
@@ -264,6 +264,14 @@ test('dev deploys again when only an integration has changed', async () => {
   await expect.poll(deployed, { timeout: 30_000 }).toHaveLength(1)
   await write(folder, 'index.ts', code.replace('body: ctx.configuration.region', "body: 'changed'"))
   await expect.poll(deployed, { timeout: 30_000 }).toHaveLength(2)
+  const settings = JSON.parse(await readFile(join(folder, 'isobot.json'), 'utf8')) as { bots: Record<string, string> }
+  const change = (fields: object) => writeFile(join(folder, 'isobot.json'), JSON.stringify({ ...settings, ...fields }))
+  await change({ limits: { cpuMilliseconds: 'many' } })
+  await expect.poll(developing.stdout, { timeout: 30_000 }).toMatch(/"kind":"failure".*isobot\.json: .*cpuMilliseconds/)
+  await change({ limits: { cpuMilliseconds: 150 }, integrations: {} })
+  await expect.poll(deployed, { timeout: 30_000 }).toHaveLength(3)
+  const [botId] = Object.values(settings.bots)
+  expect((await platform.ask('GET', `/v1/admin/bots/${botId}`)).body.bot.limits).toEqual({ cpuMilliseconds: 150 })
   developing.child.kill('SIGINT')
   expect(await developing.ended).toMatchObject({ code: 0 })
 })
