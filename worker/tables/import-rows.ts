@@ -74,8 +74,9 @@ async function writeBatch(worker: WorkerContext, job: TableJobRow, { records, do
     await lockTableJob(transaction, job)
     if (done === 0) assertCommonColumn(records[0]!, table.columns)
     const numbered = records.map((record, index) => ({ record, path: `records.${done + index + 1}` }))
-    const problems = numbered.flatMap(({ record, path }) => ('problem' in record ? [`${path} ${record.problem}`] : []))
-    const given = numbered.flatMap(({ record, path }) =>
+    const checked = numbered.map(({ record, path }) => ({ path, record: withoutRounding(record, table.columns) }))
+    const problems = checked.flatMap(({ record, path }) => ('problem' in record ? [path + record.problem] : []))
+    const given = checked.flatMap(({ record, path }) =>
       'problem' in record ? [] : [{ path, row: toRow(record, table.columns) }],
     )
     const writer = new RowWriter(transaction, table, { pathOf: (index) => given[index]!.path, keepsRows: false })
@@ -97,6 +98,21 @@ function assertCommonColumn(record: FileRecord, columns: Columns): void {
   if (!('cells' in record) || record.cells.some(([name]) => Object.hasOwn(columns, name))) return
   const names = record.cells.map(([name]) => `'${name}'`).join(', ')
   throw new UnreadableFileError(`No column of the CSV is a column of the table: ${names.slice(0, 300)}`)
+}
+
+/** The record, or the problem of a whole number that would be stored as another one, as long numbers of accounts would. */
+function withoutRounding(
+  record: FileRecord,
+  columns: Columns,
+): Exclude<FileRecord, { problem: string }> | { problem: string } {
+  if ('problem' in record) return { problem: ` ${record.problem}` }
+  if (!('cells' in record)) return record
+  for (const [name, cell] of record.cells) {
+    if (cell === null || columns[name]?.type !== 'number' || !/^\s*[+-]?\d{16,}\s*$/.test(cell)) continue
+    if (Number.isFinite(Number(cell)) && BigInt(Number(cell)) !== BigInt(cell.trim().replace('+', '')))
+      return { problem: `.${name} has more digits than a number keeps: the column needs the type string` }
+  }
+  return record
 }
 
 function toRow(record: Exclude<FileRecord, { problem: string }>, columns: Columns): Record<string, unknown> {

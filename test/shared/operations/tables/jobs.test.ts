@@ -139,6 +139,18 @@ describe('an import', () => {
     expect((await rowsOf(table)).map((row) => row['name'])).toEqual(['a', 'b2', 'd'])
   })
 
+  test('of CSV stores no whole number as another one, and names its record', async () => {
+    const table = await createTable()
+    const ages = ['9007199254740993', '9007199254740992', ' -12345678901234567890', '1000000000000000000000', '0.1']
+    const { status, errors } = await importFile(table, `age\n${ages.join('\n')}\n`)
+    const problem = 'age has more digits than a number keeps: the column needs the type string'
+    expect({ status, errors }).toEqual({
+      status: 'completed',
+      errors: [`records.1.${problem}`, `records.3.${problem}`],
+    })
+    expect((await rowsOf(table)).map(({ age }) => age)).toEqual([9007199254740992, 1e21, 0.1])
+  })
+
   test('into a table with a key column changes the given columns of rows whose key exists', async () => {
     const table = await createTable({ keyColumn: 'name' })
     await call('createTableRows', {
