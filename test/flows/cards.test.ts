@@ -140,8 +140,10 @@ test('the options of a choice have the labels and values that were shown, and a 
 describe('a capture', () => {
   test.each([
     ['number', 'x', '12,5', 12.5],
+    ['number', '1,000', '0,125', 0.125],
     ['integer', '1.5', '-3', -3],
     ['boolean', 'perhaps', 'Yes', true],
+    ['boolean', 'no idea', 'No!', false],
     ['email', 'ada@', 'ada@example.com', 'ada@example.com'],
     ['phone', 'call me', '+41 44 123 45 67', '+41 44 123 45 67'],
     ['url', 'example', 'https://example.com/a', 'https://example.com/a'],

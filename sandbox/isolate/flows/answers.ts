@@ -79,8 +79,13 @@ export function isCancelled(event: Record<string, unknown>, card: Card): boolean
   return isArray(cancel) && includesNormal(cancel as string[], normal(textOf(event).text))
 }
 
+/** Whether a text is one of these, with or without marks such as the one at the end of `Yes!`. */
 function includesNormal(words: ArrayLike<string>, given: string): boolean {
-  for (let index = 0; index < words.length; index += 1) if (normal(words[index]!) === given) return true
+  const bare = separate(given)
+  for (let index = 0; index < words.length; index += 1) {
+    const word = normal(words[index]!)
+    if (word === given || (bare !== '' && separate(word) === bare)) return true
+  }
   return false
 }
 
@@ -115,6 +120,8 @@ const phone = /^(?=(?:\D*\d){3})\+?[\d\s().\-/]{5,25}$/
 const url = /^https?:\/\/[^\s/?#]+\S*$/i
 const integer = /^[+-]?\d{1,15}$/
 const decimal = /^[+-]?(?:\d{1,15}(?:[.,]\d{1,15})?|[.,]\d{1,15})$/
+/** As `1,000`: a number of thousands to some, one with three decimals to others. */
+const eitherThousandsOrDecimals = /^[+-]?[1-9]\d{0,2},\d{3}$/
 const isoDate = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/
 const yes = ['yes', 'y', 'true', 'ok', 'okay', 'sure', 'oui', 'si', 'ja', 'sim']
 const no = ['no', 'n', 'false', 'nope', 'non', 'nein', 'nao']
@@ -129,7 +136,9 @@ export function readAnswer(event: Record<string, unknown>, kind: unknown): unkno
     case 'text':
       return trimmed === '' ? undefined : text
     case 'number':
-      return execRegExp(decimal, trimmed) === null ? undefined : toNumber(withPoint(trimmed))
+      if (execRegExp(decimal, trimmed) === null || execRegExp(eitherThousandsOrDecimals, trimmed) !== null)
+        return undefined
+      return toNumber(withPoint(trimmed))
     case 'integer':
       return execRegExp(integer, trimmed) === null ? undefined : toNumber(trimmed)
     case 'boolean': {
