@@ -105,32 +105,36 @@ export function isOtherDefinition(
   const given = mergePatch(integrationDefinitionSchema, {}, declared) as typeof declared
   const { actions = {}, channels = {}, interfaces = {}, visibility = stored.visibility } = given
   // The platform declares what the code exports, and completes the rest.
-  const exported = <Entry>(entries: Record<string, Entry>, undeclared: unknown) =>
-    Object.fromEntries(Object.entries(entries).filter(([, entry]) => isDeepStrictEqual(entry, undeclared)))
   const expected = toIntegration(
     {
-      ...{ id: stored.id, name: stored.name, version: stored.version, permissions: stored.permissions },
+      id: stored.id,
+      name: stored.name,
+      version: stored.version,
+      permissions: stored.permissions,
       created_at: new Date(stored.createdAt),
       updated_at: new Date(stored.updatedAt),
       definition: {
         ...given,
         visibility,
-        actions: { ...exported(stored.actions ?? {}, undeclaredAction), ...actions },
-        channels: { ...exported(stored.channels, completeChannel({})), ...channels },
+        actions: { ...entriesOf(stored.actions ?? {}, undeclaredAction), ...actions },
+        channels: { ...entriesOf(stored.channels, completeChannel({})), ...channels },
       },
     },
     [],
   )
-  const compared = without(Object.keys(definition), ['interfaces']) as Exclude<keyof typeof definition, 'interfaces'>[]
+  const { interfaces: _interfaces, ...compared } = definition
   return (
-    compared.some((field) => !isDeepStrictEqual(stored[field], expected[field])) ||
+    Object.keys(compared).some(
+      (field) => !isDeepStrictEqual(stored[field as keyof typeof compared], expected[field as keyof typeof compared]),
+    ) ||
     !isDeepStrictEqual(Object.keys(stored.interfaces).toSorted(), Object.keys(interfaces).toSorted()) ||
     !containsDeep(stored.interfaces, interfaces)
   )
 }
 
-function without(list: string[], removed: string[]): string[] {
-  return list.filter((each) => !removed.includes(each))
+/** The entries of a map that have one value. */
+function entriesOf<Entry>(map: Record<string, Entry>, value: unknown): Record<string, Entry> {
+  return Object.fromEntries(Object.entries(map).filter(([, entry]) => isDeepStrictEqual(entry, value)))
 }
 
 /** Whether a value has all that another one has. */

@@ -25,6 +25,9 @@ export const register: Register<{ region: string }> = ({ ctx, logger }) => logge
 export const handler: WebhookHandler = ({ ctx }) => ({ body: ctx.configuration.region })
 `
 
+/** Code with an action. */
+const exporting = (name: string) => `${code}export const actions = { ${name}: () => ({}) }\n`
+
 /** Creates a project with an integration of its own. */
 async function createProject(name: string, source = code): Promise<string> {
   const { folder } = await isobot.json<{ folder: string }>('init', name)
@@ -86,7 +89,6 @@ test('deploy creates the integration of a project and installs it; then it uploa
 })
 
 test('what the definition and the code of an integration no longer have is removed, and shown before', async () => {
-  const exporting = (name: string) => `${code}export const actions = { ${name}: () => ({}) }\n`
   const folder = await createProject('shrinking', exporting('look'))
   const more = {
     title: 'Customers',
@@ -111,7 +113,12 @@ test('what the definition and the code of an integration no longer have is remov
   await isobot.json('deploy', folder)
   const shrunk = await stored()
   expect(shrunk).toMatchObject({
-    ...{ title: name, description: '', channels: {}, events: {}, identifier: {}, visibility: 'public' },
+    title: name,
+    description: '',
+    channels: {},
+    events: {},
+    identifier: {},
+    visibility: 'public',
     actions: { look: { input: { schema: {} }, output: { schema: {} } } },
   })
   expect(shrunk.actions.look).not.toHaveProperty('title')

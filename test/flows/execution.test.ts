@@ -278,13 +278,15 @@ test('a message that meets a trigger answers the card that waits, unless the tri
   }
 })
 
+/** A trigger for a message with a text, which interrupts. */
+const interrupting = (text: string) => [
+  { id: text, event: 'message_created', filter: { $: `event.preview === '${text}'` }, interrupts: true },
+]
+
 describe('a flow that interrupts another one', () => {
-  const trigger = (id: string) => [
-    { id, event: 'message_created', filter: { $: `event.preview === '${id}'` }, interrupts: true },
-  ]
   const main = flowOf('main', [ask('a'), say('b', 'got {{temp.answer}}')])
   const help = flowOf('help', [ask('which', 'temp.topic'), say('tell', 'Help about {{temp.topic}}')], {
-    triggers: trigger('help'),
+    triggers: interrupting('help'),
   })
 
   test('leaves it waiting when its own wait ends, at flow timeout too', async () => {
@@ -301,7 +303,7 @@ describe('a flow that interrupts another one', () => {
 
   test('leaves it waiting when a card fails and flow error follows', async () => {
     const broken = flowOf('broken', [{ id: 'fail', type: 'code', code: 'throw new Error("no")' }], {
-      triggers: trigger('broken'),
+      triggers: interrupting('broken'),
     })
     const { say: tell } = await talk([main, broken, flowOf('error', [say('sorry', 'Sorry')])])
     await tell('hi')

@@ -41,6 +41,12 @@ const recordsOf = async (one: Client, id: string) => (await one.getAuditRecords(
 
 const missing = { code: 404, type: 'ResourceNotFound' }
 
+const isLocked = (text: string) => ({
+  code: 409,
+  type: 'ResourceLockedConflict',
+  message: expect.stringContaining(text) as string,
+})
+
 describe('the log of an integration', () => {
   const code = `
     export function register({ logger }) { logger.info('registered') }
@@ -323,17 +329,12 @@ describe('the transfer of a bot', () => {
     }
     const end = (requestId: string) => db('data_requests').where({ id: requestId }).update({ status: 'completed' })
     const transfer = () => client.transferBot({ id, targetWorkspaceId })
-    const refused = (text: string) => ({
-      code: 409,
-      type: 'ResourceLockedConflict',
-      message: expect.stringContaining(text) as string,
-    })
     const ofOther = await erase(platform.workspaceId, other.id)
     const own = await erase(platform.workspaceId)
-    await expect(transfer()).rejects.toMatchObject(refused(own))
+    await expect(transfer()).rejects.toMatchObject(isLocked(own))
     await end(own)
     const theirs = await erase(targetWorkspaceId)
-    await expect(transfer()).rejects.toMatchObject(refused('one of the other workspace'))
+    await expect(transfer()).rejects.toMatchObject(isLocked('one of the other workspace'))
     await end(theirs)
     await transfer()
     await end(ofOther)
