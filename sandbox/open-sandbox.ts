@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Bundle, Inspection, Limits, Outcome, RunRequest, Sandbox, SandboxOptions } from './protocol/contract.ts'
+import type { Bundle, Inspection, Limits, Outcome, RunRequest } from './protocol/contract.ts'
+import type { Sandbox, SandboxOptions } from './sandbox.ts'
 import { inspectionHandle } from './host/inspection-handle.ts'
 import { usualMegabytes } from './host/memory.ts'
 import { openPool } from './host/pool.ts'

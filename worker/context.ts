@@ -1,4 +1,4 @@
-import type { Sandbox } from '#sandbox/protocol/contract.ts'
+import type { Sandbox } from '#sandbox/sandbox.ts'
 import type { Context } from '#shared/context.ts'
 import type { Turns } from './code/agent-runtime.ts'
 import type { Bundles } from './code/bundles.ts'

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { ByteSource, JsonObject, LogLine, RunRequest, Sandbox } from '#sandbox/protocol/contract.ts'
+import type { ByteSource, JsonObject, LogLine, RunRequest } from '#sandbox/protocol/contract.ts'
+import type { Sandbox } from '#sandbox/sandbox.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import type { Compiled } from '#sandbox/compiler/contract.ts'
 import { flowsFile } from '#sandbox/compiler/esbuild.ts'

@@ -1,4 +1,5 @@
-import type { Host, HostCall, JsonObject, LogLine, Outcome, RunRequest, Sandbox } from '#sandbox/protocol/contract.ts'
+import type { Host, HostCall, JsonObject, LogLine, Outcome, RunRequest } from '#sandbox/protocol/contract.ts'
+import type { Sandbox } from '#sandbox/sandbox.ts'
 import { outcomesPath } from '#sandbox/protocol/flow-contract.ts'
 import { ApiError } from '#shared/errors.ts'
 import type { Operation } from '#shared/rpc/operation.ts'

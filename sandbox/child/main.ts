@@ -5,7 +5,7 @@
 
 import { openChannel } from '../protocol/channel.ts'
 import { maximumBytesToProcess, type Start, type ToProcess } from '../protocol/protocol.ts'
-import type { FromProcess } from '../frames.ts'
+import type { FromProcess } from '../host/frames.ts'
 import { openDescriptor } from './descriptor-stream.ts'
 import { loadIsolatedVm } from './isolated-vm.ts'
 import { ProcessSandbox } from './sandbox.ts'

@@ -1,7 +1,7 @@
 import type { Limits } from '../protocol/contract.ts'
 import { takesLine } from '../protocol/log-budget.ts'
 import type { ToProcess } from '../protocol/protocol.ts'
-import type { FromProcess } from '../frames.ts'
+import type { FromProcess } from '../host/frames.ts'
 import { housekeeping, type ProcessRun, type RunTree } from './process-run.ts'
 import type { BotIsolate } from './bot-isolate.ts'
 import type { TurnOwner } from './turn.ts'

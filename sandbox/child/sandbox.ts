@@ -1,5 +1,5 @@
 import type { Limits } from '../protocol/contract.ts'
-import { postedFrame, type FromProcess } from '../frames.ts'
+import { postedFrame, type FromProcess } from '../host/frames.ts'
 import type { ToProcess } from '../protocol/protocol.ts'
 import { BotIsolate } from './bot-isolate.ts'
 import { BundleProgram } from './bundle-program.ts'

@@ -1,5 +1,5 @@
 import type { Channel } from '../protocol/channel.ts'
-import { receiveFrame } from '../frames.ts'
+import { receiveFrame } from './frames.ts'
 import { ownerOf, type ProcessExit } from './crash-history.ts'
 import type { KillCause, SandboxWatch } from '../protocol/contract.ts'
 import { Heartbeat } from './heartbeat.ts'

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Bundle, Outcome, RunRequest, Sandbox } from '#sandbox/protocol/contract.ts'
+import type { Bundle, Outcome, RunRequest } from '#sandbox/protocol/contract.ts'
+import type { Sandbox } from '#sandbox/sandbox.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { readLimits } from '#shared/config/limit-settings.ts'
 import { hookNames } from '#shared/models/bot-code.ts'

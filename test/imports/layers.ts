@@ -1,5 +1,5 @@
 /**
- * The rooms of `shared/` and `worker/` in their order: each imports itself and those before it. Rooms in one line do not build on
+ * The rooms of `shared/`, `sandbox/` and `worker/` in their order: each imports itself and those before it. Rooms in one line do not build on
  * each other in any fixed order.
  */
 export const layers: string[][] = [
@@ -39,6 +39,16 @@ export const layers: string[][] = [
   ['shared/dispatch.ts', 'shared/protocol-errors.ts'],
   ['shared/openapi/'],
   ['shared/chat-client/'],
+  // The two tables of names are used outside of isolates, too.
+  ['sandbox/protocol/', 'sandbox/prelude/groups.ts', 'sandbox/modules/table.ts'],
+  ['sandbox/isolate/'],
+  ['sandbox/prelude/'],
+  ['sandbox/modules/'],
+  ['sandbox/isolation/'],
+  ['sandbox/host/'],
+  ['sandbox/child/', 'sandbox/programs/'],
+  ['sandbox/compiler/', 'sandbox/extractor/', 'sandbox/scripts/'],
+  ['sandbox/sandbox.ts', 'sandbox/open-sandbox.ts'],
   ['worker/code/', 'worker/slots/', 'worker/erasure/', 'worker/mailboxes.ts'],
   ['worker/outbound/', 'worker/run-record/'],
   ['worker/metrics/'],

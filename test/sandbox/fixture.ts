@@ -16,9 +16,8 @@ import {
   type Limits,
   type Outcome,
   type RunRequest,
-  type Sandbox,
-  type SandboxOptions,
 } from '#sandbox/protocol/contract.ts'
+import type { Sandbox, SandboxOptions } from '#sandbox/sandbox.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 
 export { platformUrl }

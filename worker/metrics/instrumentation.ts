@@ -1,4 +1,5 @@
-import type { HostCall, Outcome, RunRequest, Sandbox } from '#sandbox/protocol/contract.ts'
+import type { HostCall, Outcome, RunRequest } from '#sandbox/protocol/contract.ts'
+import type { Sandbox } from '#sandbox/sandbox.ts'
 import type { Context } from '#shared/context.ts'
 import { inLogScope, logFields, withLogFields } from '#shared/telemetry/log-scope.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'

@@ -1,4 +1,5 @@
-import type { Sandbox, SandboxWatch } from '#sandbox/protocol/contract.ts'
+import type { SandboxWatch } from '#sandbox/protocol/contract.ts'
+import type { Sandbox } from '#sandbox/sandbox.ts'
 import type { Context } from '#shared/context.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { FairSlots } from '../slots/fair-slots.ts'

@@ -8,7 +8,7 @@ import { findAddon } from '#sandbox/isolation/addon.ts'
 import { loadIsolatedVm } from '#sandbox/child/isolated-vm.ts'
 import { ProcessSandbox } from '#sandbox/child/sandbox.ts'
 import { Scripts } from '#sandbox/child/scripts.ts'
-import type { FromProcess } from '#sandbox/frames.ts'
+import type { FromProcess } from '#sandbox/host/frames.ts'
 import type { BusyThread } from './busy-thread.test.ts'
 
 const { programs, source, first, runs, busyMilliseconds } = JSON.parse(await text(process.stdin)) as BusyThread

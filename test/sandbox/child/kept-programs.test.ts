@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { FromProcess } from '#sandbox/frames.ts'
+import type { FromProcess } from '#sandbox/host/frames.ts'
 import { bundlePrograms, type Programs } from '#sandbox/host/programs.ts'
 import { runHandle } from '#sandbox/host/run-handle.ts'
 import type { Bundle } from '#sandbox/protocol/contract.ts'

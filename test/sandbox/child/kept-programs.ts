@@ -9,7 +9,7 @@ import { findAddon } from '#sandbox/isolation/addon.ts'
 import { loadIsolatedVm, type CompiledScript } from '#sandbox/child/isolated-vm.ts'
 import { ProcessSandbox } from '#sandbox/child/sandbox.ts'
 import { Scripts } from '#sandbox/child/scripts.ts'
-import type { FromProcess } from '#sandbox/frames.ts'
+import type { FromProcess } from '#sandbox/host/frames.ts'
 import type { KeptAnswer, KeptRuns } from './kept-programs.test.ts'
 
 const { programs, softBytes, runs } = JSON.parse(await text(process.stdin)) as KeptRuns

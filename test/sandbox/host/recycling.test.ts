@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { SandboxOptions } from '#sandbox/protocol/contract.ts'
+import type { SandboxOptions } from '#sandbox/sandbox.ts'
 import { botThat, done, messageRun, openTestSandbox, patientHost } from '../fixture.ts'
 import { isRunning } from '../running.ts'
 

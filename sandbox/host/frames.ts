@@ -4,9 +4,9 @@
  * useless: many of those end the process.
  */
 
-import type { FrameProcess } from './host/frame-process.ts'
-import { readFailure, reasonCharacters } from './host/read-failure.ts'
-import type { RunHandle, RunServices } from './host/run-handle.ts'
+import type { FrameProcess } from './frame-process.ts'
+import { readFailure, reasonCharacters } from './read-failure.ts'
+import type { RunHandle, RunServices } from './run-handle.ts'
 
 type FieldTypes = { string: string; number: number }
 type Fields = Readonly<Record<string, keyof FieldTypes>>
