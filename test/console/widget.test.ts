@@ -323,6 +323,28 @@ test('a message of the visitor is announced once', async () => {
   await page.context().close()
 })
 
+test('messages of the past are not announced, and one that has been read in another tab is not unread', async () => {
+  const { page, chat } = await visit()
+  const live = () => chat.getByRole('log').getAttribute('aria-live')
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  expect(await live()).toBe('polite')
+  await page.evaluate('botpress.close()')
+  const other = await page.context().newPage()
+  await other.goto(page.url())
+  await bubble(other).click()
+  const log = other.frameLocator('[data-isobot] iframe').getByRole('log')
+  await log.and(other.frameLocator('[data-isobot] iframe').locator('[aria-live=off]')).waitFor()
+  await expect.poll(() => log.getAttribute('aria-live'), patience).toBe('polite')
+  await other.evaluate('botpress.close()')
+  await other.evaluate(`botpress.sendMessage('write slowly')`)
+  for (const each of [page, other])
+    await each.getByRole('button', { name: 'Open the chat. Unread messages: 1' }).waitFor()
+  await bubble(other).click()
+  await page.getByRole('button', { name: 'Open the chat', exact: true }).waitFor()
+  await page.context().close()
+})
+
 test('a page that hides empty elements has the chat', async () => {
   const { page, chat } = await visit()
   await page.evaluate(`{
@@ -675,7 +697,9 @@ test('on a phone the chat fills the screen, and says where it is not available',
   const { page, chat } = await visit({ at }, { viewport: { width: 390, height: 760 } })
   await bubble(page).click()
   await chat.getByText('The chat is not available on this page.').waitFor()
-  expect(await page.locator('[data-isobot] iframe').boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 760 })
+  // The panel moves as it appears.
+  const screen = { x: 0, y: 0, width: 390, height: 760 }
+  await expect.poll(() => page.locator('[data-isobot] iframe').boundingBox(), patience).toEqual(screen)
   expect(await violations(page)).toEqual([])
   await chat.getByRole('button', { name: 'Close the chat' }).click()
   await page.getByRole('button', { name: 'Open the chat' }).waitFor()
@@ -1036,6 +1060,108 @@ test('a chat in an element of the page stores nothing before the visitor turns t
   await page.context().close()
 })
 
+test('the chat goes on where a site moves it, loads its frame anew, or replaces the body or the element around it', async () => {
+  const { page, chat } = await visit()
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  await say(chat, 'before')
+  await chat.getByText('You said before').waitFor()
+  const moves = {
+    moved: `document.querySelector('main').append(document.querySelector('[data-isobot]'))`,
+    loaded: `botpress.close()`,
+    replaced: `{
+      const body = document.createElement('body')
+      body.append(document.querySelector('main'))
+      document.body.replaceWith(body)
+    }`,
+  }
+  for (const [name, move] of Object.entries(moves)) {
+    await page.evaluate(move)
+    if (name === 'loaded') {
+      await page
+        .frames()[1]!
+        .evaluate('location.reload()')
+        .catch(() => {})
+      await page.evaluate('botpress.open()')
+    }
+    await chat.getByText('You said before').waitFor()
+    await say(chat, name)
+    await chat.getByText(`You said ${name}`).waitFor()
+  }
+  await page.evaluate(`document.querySelector('[data-isobot]').remove()`)
+  await page.evaluate(`document.body.replaceWith(document.createElement('body'))`)
+  expect(await page.locator('[data-isobot]').count()).toBe(0)
+  await page.context().close()
+
+  const embedded = await visit({ attributes: 'data-selector="#chat"' })
+  await embedded.chat.getByRole('textbox').click()
+  await embedded.chat.getByText('Welcome! Which tea?').waitFor()
+  await embedded.page.evaluate(`{
+    const element = document.querySelector('#chat')
+    element.replaceWith(element.cloneNode())
+    botpress.init({ selector: '#chat' })
+  }`)
+  await embedded.page.locator('#chat iframe').waitFor()
+  await embedded.chat.getByText('Welcome! Which tea?').waitFor()
+  await embedded.page.context().close()
+})
+
+test('a call that the frame has not answered is ended when the page moves the chat', async () => {
+  const { page, chat } = await visit()
+  await page.route('**/initialize*', () => {})
+  await bubble(page).click()
+  await chat.getByText('Connecting …').waitFor()
+  const calling = page.evaluate('botpress.getUser().catch(({ message }) => message)')
+  await page.evaluate(`document.querySelector('main').append(document.querySelector('[data-isobot]'))`)
+  expect(await calling).toBe('The chat was loaded anew before it has answered')
+  await page.context().close()
+})
+
+test('a text that is not sent outlives the list of conversations and a reload, and is none of another visitor', async () => {
+  const { page, chat } = await visit()
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  const field = chat.getByRole('textbox')
+  await field.fill('Half a question')
+  await chat.getByRole('button', { name: 'Conversations' }).click()
+  await chat.getByRole('button', { name: 'Back to the chat' }).click()
+  expect(await field.inputValue()).toBe('Half a question')
+  await page.reload()
+  await bubble(page).click()
+  await field.waitFor()
+  expect(await field.inputValue()).toBe('Half a question')
+  await field.press('Enter')
+  await chat.getByText('You said Half a question').waitFor()
+  await page.reload()
+  await bubble(page).click()
+  await chat.getByText('You said Half a question').waitFor()
+  expect(await field.inputValue()).toBe('')
+  await page.context().close()
+})
+
+test('keys of an input method neither send the text nor close the chat', async () => {
+  const { page, chat } = await visit()
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  await chat.getByRole('textbox').fill('おちゃ')
+  // The last one is that of Safari, after the end of the composition.
+  const taken = await page.frames()[1]!.evaluate(`[
+    { key: 'Enter', isComposing: true },
+    { key: 'Escape', isComposing: true },
+    { key: 'Enter', keyCode: 229 },
+  ].map((press) => {
+    const event = new KeyboardEvent('keydown', { bubbles: true, cancelable: true, ...press })
+    return document.querySelector('textarea').dispatchEvent(event)
+  })`)
+  // What no script has prevented, the browser and the input method do.
+  expect(taken).toEqual([true, true, true])
+  await say(chat, 'お茶')
+  await chat.getByText('You said お茶').waitFor()
+  expect(await page.evaluate('botpress.state')).toBe('opened')
+  expect(await chat.locator('.own').count()).toBe(1)
+  await page.context().close()
+})
+
 test('a site that signs keys renews them, and its visitor is the same everywhere', async () => {
   const encryptionKey = 'the site’s own secret'
   const { id } = await platform.createBot(code)
@@ -1114,6 +1240,11 @@ test('a visitor attaches files, which the bot reads at their address, and sees w
   await attach('<b>page.html')
   await chat.getByText('<b>page.html: Not sent: key: the file is of the type text/html').waitFor()
   expect(await violations(page)).toEqual([])
+  // A name that shows a program as a picture, and one that is longer than the platform takes.
+  await attach('cat\u202Egnp.txt')
+  await chat.getByRole('link', { name: 'catgnp.txt' }).waitFor()
+  await attach(`${'long'.repeat(60)}.txt`)
+  await chat.getByRole('link', { name: /^(long){49}\.txt$/ }).waitFor()
   await page.route('**/files', () => {})
   await attach('large.txt')
   await chat.getByText('Sending: large.txt').waitFor()
@@ -1152,6 +1283,22 @@ test('files chosen while another is on its way lose neither it nor a refusal, an
   await attach(...names)
   const links = chat.getByRole('link', { name: /^note-/ })
   await expect.poll(() => links.count(), patience).toBe(9)
+
+  // Without the network, a file that is chosen is shown and waits.
+  await page.context().setOffline(true)
+  await attach('later.txt')
+  await chat.getByText('Sending: later.txt').waitFor()
+  await page.context().setOffline(false)
+  await chat.getByRole('link', { name: 'later.txt' }).waitFor()
+
+  // Many refusals leave room for the messages, until the visitor goes on.
+  await attach(...Array.from({ length: 30 }, (_, index) => `page-${index}.html`))
+  await chat.getByText('page-29.html: Not sent').waitFor()
+  const { height } = (await chat.getByRole('log').boundingBox())!
+  expect(height).toBeGreaterThan(200)
+  expect(await violations(page)).toEqual([])
+  await say(chat, 'well then')
+  await expect.poll(() => chat.getByText(': Not sent').count(), patience).toBe(0)
   await page.context().close()
 })
 

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { isOfInputMethod } from '../../widget/frame/input-method.ts'
 import { explain } from '../api/ask.ts'
 import type { Bot } from '../api/types.ts'
 import { Icon } from '../parts/icons.tsx'
@@ -132,7 +133,7 @@ function Composer({ conversation, onProblem }: ComposerProps): JSX.Element {
         value={text}
         onInput={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) send(event)
+          if (event.key === 'Enter' && !event.shiftKey && !isOfInputMethod(event)) send(event)
         }}
       />
       <button type="submit" class="button primary icon-only" aria-label="Send">

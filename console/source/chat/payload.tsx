@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact'
+import { legibleName } from '../../../shared/chat-client/sent-file-name.ts'
 import { Json } from '../parts/json.tsx'
 
 interface PayloadProps {
@@ -33,7 +34,7 @@ export function Payload({ payload, say, isForeign = false }: PayloadProps): JSX.
     case 'video':
       return <Media type={type} url={text(`${type}Url`)} isForeign={isForeign} />
     case 'file':
-      return <Elsewhere href={text('fileUrl')}>{text('title') || 'File'}</Elsewhere>
+      return <Elsewhere href={text('fileUrl')}>{legibleName(text('title')) || 'File'}</Elsewhere>
     case 'location':
       return (
         <p>

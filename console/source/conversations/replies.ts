@@ -1,3 +1,4 @@
+import { sentFileName } from '../../../shared/chat-client/sent-file-name.ts'
 import { ask } from '../api/ask.ts'
 import { sendContent } from '../files/uploads.ts'
 
@@ -37,11 +38,12 @@ export async function sendFile(of: ReplyOf, content: File): Promise<void> {
 
 async function uploadTo(botId: string, conversationId: string, content: File) {
   const path = `/bots/${botId}/conversations/${encodeURIComponent(conversationId)}/files`
-  const body = { key: content.name, size: content.size }
+  const name = sentFileName(content.name)
+  const body = { key: name, size: content.size }
   const { file } = await ask<'createConversationFile'>('POST', path, { body })
   await sendContent(file.uploadUrl, content, new AbortController().signal, () => {})
   const kind = /^(image|audio|video)\//.exec(file.contentType)?.[1] ?? 'file'
-  return { type: kind, payload: { [`${kind}Url`]: file.url, title: content.name } }
+  return { type: kind, payload: { [`${kind}Url`]: file.url, title: name } }
 }
 
 /** Shows the user that the member types, or has stopped. It is repeated while the member does. */

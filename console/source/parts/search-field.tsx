@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { isOfInputMethod } from '../../widget/frame/input-method.ts'
 import { Icon } from './icons.tsx'
 
 interface SearchFieldProps {
@@ -38,7 +39,7 @@ export function SearchField({ label, value, onChange }: SearchFieldProps): JSX.E
         value={text}
         onInput={({ currentTarget }) => change(currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key !== 'Escape') return
+          if (event.key !== 'Escape' || isOfInputMethod(event)) return
           change('')
           event.currentTarget.blur()
         }}

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { isOfInputMethod } from '../../widget/frame/input-method.ts'
 import { navigate } from '../state/route.ts'
 import { Copy } from './copy.tsx'
 import { Icon } from './icons.tsx'
@@ -20,7 +21,8 @@ export function SidePanel({ label, back, backLabel, id, shownId = id, children }
   useEffect(() => {
     const close = (event: KeyboardEvent) => {
       // Escape in a dialog closes that alone.
-      if (event.key === 'Escape' && !event.defaultPrevented && !document.querySelector('dialog[open]')) navigate(back)
+      const isElsewhere = isOfInputMethod(event) || document.querySelector('dialog[open]')
+      if (event.key === 'Escape' && !event.defaultPrevented && !isElsewhere) navigate(back)
     }
     addEventListener('keydown', close)
     return () => removeEventListener('keydown', close)

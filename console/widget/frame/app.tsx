@@ -8,6 +8,7 @@ import { Composer } from './composer.tsx'
 import { Conversations } from './conversations.tsx'
 import { Footer } from './footer.tsx'
 import { Icon } from './icons.tsx'
+import { isOfInputMethod } from './input-method.ts'
 import { safeSource } from './links.ts'
 import { Messages } from './messages.tsx'
 import { ViewContext, type View } from './view.ts'
@@ -44,7 +45,7 @@ export function App({ chat }: { chat: Chat }): JSX.Element {
   }, [locale, themeMode, color, radius, fontFamily, title, mode])
 
   const onKeyDown = (event: KeyboardEvent) => {
-    if (mode !== 'bubble') return
+    if (mode !== 'bubble' || isOfInputMethod(event)) return
     if (event.key === 'Escape') chat.hide()
     else if (event.key === 'Tab') keepFocus(event, root.current!)
   }

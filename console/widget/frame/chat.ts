@@ -5,6 +5,7 @@ import { request, type Ask } from './api.ts'
 import { openComposing } from './composing.ts'
 import { openConnection, type ConnectionState, type Identity } from './connection.ts'
 import { openConversationList } from './conversation-list.ts'
+import { openDraft } from './draft.ts'
 import { openPageCalls } from './page-calls.ts'
 import { openProfile } from './profile.ts'
 import { openReceiver } from './receive.ts'
@@ -35,6 +36,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
   const connection = signal<ConnectionState>('idle')
   const user = signal<User | undefined>(hello.sample && { id: 'visitor' })
   const visitor = openVisitor(storage, hello.user.userKey)
+  const draft = openDraft(openStorage(webhookId, 'sessionStorage'), visitor)
   const current = signal(hello.conversationId ?? visitor.get('conversation'))
   /** The conversation that the present stream asked for. */
   let requested: string | undefined
@@ -67,7 +69,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     (updated) => emit('user', updated),
     (error) => emit('error', { message: String(error) }),
   )
-  const unread = openUnread(visitor, { messages, user, isOpen }, (count) => post({ type: 'unread', count }))
+  const unread = openUnread(storage, visitor, { messages, user, isOpen }, (count) => post({ type: 'unread', count }))
   const uploads = openUploads(ask, entered, visitor.id, (payload, conversationId) => {
     outbox.add(payload, conversationId)
     outbox.flush()
@@ -143,6 +145,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     wantsNew = false
     current.value = visitor.get('conversation')
     unread.restart()
+    draft.restart()
     transcript.clear()
     composing.stop()
     conversations.clear()
@@ -218,14 +221,17 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     conversations: conversations.shown,
     people,
     past: transcript.past,
+    isRecalling: transcript.isRecalling,
     outbox,
     rate: transcript.rate,
     say,
     /** To be called at each change of what the visitor writes. */
     showTyping: openTyping({ ask, turns: people.turns, currentId: () => current.value }),
     enter,
+    draft,
     uploads: uploads.list,
     attach: uploads.attach,
+    dismissRefusals: uploads.dismissRefusals,
     /** Whether the visitor has been here before. */
     isKnown: () => visitor.key() !== undefined,
     openConversation,

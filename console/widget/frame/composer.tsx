@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { Icon } from './icons.tsx'
+import { isOfInputMethod } from './input-method.ts'
 import { useView } from './view.ts'
 
 const maxLength = 10_000
@@ -9,7 +10,7 @@ const maxLength = 10_000
 export function Composer(): JSX.Element {
   const { chat, text } = useView()
   const { appearance, isOpen, messages, user, mode } = chat
-  const [draft, setDraft] = useState('')
+  const draft = chat.draft.text.value
   const field = useRef<HTMLTextAreaElement>(null)
   const picker = useRef<HTMLInputElement>(null)
   const last = messages.value.at(-1)
@@ -35,8 +36,9 @@ export function Composer(): JSX.Element {
     const written = draft.trim()
     if (written === '' || isLocked) return
     chat.say({ type: 'text', text: written })
-    setDraft('')
+    chat.draft.write('')
     chat.showTyping(false)
+    chat.dismissRefusals()
   }
 
   const takesFiles = appearance.value.allowFileUpload === true && !isLocked
@@ -77,7 +79,7 @@ export function Composer(): JSX.Element {
         disabled={isLocked}
         value={draft}
         onInput={({ currentTarget: { value } }) => {
-          setDraft(value)
+          chat.draft.write(value)
           chat.showTyping(value !== '')
         }}
         onPaste={(event) => {
@@ -89,7 +91,7 @@ export function Composer(): JSX.Element {
           void chat.attach([...files])
         }}
         onKeyDown={(event) => {
-          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+          if (event.key !== 'Enter' || event.shiftKey || isOfInputMethod(event)) return
           event.preventDefault()
           send()
         }}

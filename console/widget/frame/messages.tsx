@@ -12,6 +12,8 @@ import { useView } from './view.ts'
 
 /** Distance from the end at which a reader still follows new messages. */
 const nearPixels = 80
+/** Files on their way, or refused, that a small screen has room for. */
+const manyUploads = 3
 
 /** The messages of the conversation, those on their way, and whether the bot is writing. */
 export function Messages(): JSX.Element {
@@ -73,11 +75,13 @@ export function Messages(): JSX.Element {
       <div
         class="log"
         role="log"
+        aria-live={chat.isRecalling.value ? 'off' : 'polite'}
         aria-label={text('log')}
         tabIndex={0}
         ref={log}
         onScroll={follow}
         onLoadCapture={toEnd}
+        onLoadedMetadataCapture={toEnd}
       >
         {chat.past.hasEarlier.value && (
           <button type="button" class="option earlier" aria-disabled={isReading} onClick={() => void readEarlier()}>
@@ -139,7 +143,8 @@ export function Messages(): JSX.Element {
           <Icon name="down" />
         </button>
       )}
-      <p class="status" role="status">
+      {/* Many refused files scroll, also by keyboard. */}
+      <p class="status" role="status" tabIndex={chat.uploads.value.length > manyUploads ? 0 : undefined}>
         {chat.uploads.value.map(({ name, failure }, index) => (
           <span key={index} class={failure === undefined ? 'upload' : 'upload failure'} dir="auto">
             {failure === undefined ? text('uploading', { name }) : `${name}: ${text('notSent', { reason: failure })}`}

@@ -29,11 +29,13 @@ const maxFailures = 5
 /**
  * @param read asks the platform for the page of a token. @throws Error when it is unavailable
  * @param add shows messages
+ * @param recall is called before messages are added that the visitor has asked for
  * @param forget hides the messages before a time
  */
 export function openPast(
   read: (conversationId: string, nextToken: string) => Promise<MessagePage>,
   add: (messages: Message[]) => void,
+  recall: () => void,
   forget: (before: string) => void,
 ): Past {
   const hasEarlier = signal(false)
@@ -92,6 +94,7 @@ export function openPast(
       if (token === undefined) return
       const page = await read(conversationId, token).catch(() => undefined)
       if (!page || mine !== generation || token !== earlier) return
+      recall()
       add(page.messages)
       setEarlier(page.meta.nextToken)
     },

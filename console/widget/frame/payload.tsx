@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { legibleName } from '../../../shared/chat-client/sent-file-name.ts'
 import { safeSource } from './links.ts'
 import { Link, Markdown } from './markdown.tsx'
 import type { Card, Option, Payload } from './types.ts'
@@ -50,7 +51,7 @@ export function Content({ payload, isOwn, isLatest, choose }: PayloadProps): JSX
     case 'file':
       return (
         <p class="file">
-          <Link href={payload['fileUrl']}>{field('title') || text('file')}</Link>
+          <Link href={payload['fileUrl']}>{legibleName(field('title')) || text('file')}</Link>
         </p>
       )
     case 'location':

@@ -1,6 +1,6 @@
 /**
- * The storage of the platform's origin, which browsers divide by the site that shows the frame: names of one web chat.
- * Where it is refused, the memory of this document takes its place.
+ * A storage of the platform's origin, which browsers divide by the site that shows the frame: names of one web chat. Where
+ * it is refused or full, the memory of this document takes its place.
  */
 export interface FrameStorage {
   get(name: string): string | undefined
@@ -12,30 +12,35 @@ export interface FrameStorage {
   onChange(prefix: string, listener: () => void): void
 }
 
-export function openStorage(webhookId: string): FrameStorage {
+/** @param area that of the browser, or that of the tab */
+export function openStorage(webhookId: string, area: 'localStorage' | 'sessionStorage' = 'localStorage'): FrameStorage {
   const root = `isobot-webchat-${webhookId}-`
   const memory = new Map<string, string>()
   return {
     get: (name) =>
       attempt(
-        () => memory.get(name) ?? localStorage.getItem(root + name) ?? undefined,
+        () => memory.get(name) ?? window[area].getItem(root + name) ?? undefined,
         () => memory.get(name),
       ),
     set: (name, value) =>
       attempt(
-        () => localStorage.setItem(root + name, value),
+        () => {
+          window[area].setItem(root + name, value)
+          // An earlier value that the storage has refused would hide this one.
+          memory.delete(name)
+        },
         () => void memory.set(name, value),
       ),
     remove(name) {
       memory.delete(name)
       attempt(
-        () => localStorage.removeItem(root + name),
+        () => window[area].removeItem(root + name),
         () => {},
       )
     },
     names(prefix) {
       const stored = attempt(
-        () => Object.keys(localStorage).filter((name) => name.startsWith(root + prefix)),
+        () => Object.keys(window[area]).filter((name) => name.startsWith(root + prefix)),
         () => [],
       )
       const own = [...memory.keys()].filter((name) => name.startsWith(prefix))

@@ -14,6 +14,8 @@ export interface Transcript {
   readonly unsent: ReadonlySignal<Unsent[]>
   readonly people: People
   readonly past: Past
+  /** Whether messages of the past have just been added, which are not to be announced as news. */
+  readonly isRecalling: ReadonlySignal<boolean>
   readonly outbox: Outbox
   /** Shows what the first frame of a stream has, in place of another conversation. */
   begin(frame: Extract<StreamFrame, { type: 'init' }>['data'], isNewVisitor: boolean): void
@@ -37,10 +39,20 @@ interface Parts {
   onSent: (message: Message) => void
 }
 
+/** Screen readers look at a change of a page within this time. */
+const recallMilliseconds = 1000
+
 export function openTranscript({ storage, webhookId, visitor, user, current, sample, ask, onSent }: Parts): Transcript {
   const messages = signal<Shown[]>(sample ?? [])
   const unsent = signal<Unsent[]>([])
   const people = openPeople(() => user.value?.id)
+  const isRecalling = signal(false)
+  let recalling: ReturnType<typeof setTimeout> | undefined
+  function recall(): void {
+    isRecalling.value = true
+    clearTimeout(recalling)
+    recalling = setTimeout(() => (isRecalling.value = false), recallMilliseconds)
+  }
 
   const outbox = openOutbox(
     storage,
@@ -62,6 +74,7 @@ export function openTranscript({ storage, webhookId, visitor, user, current, sam
       return ask<MessagePage>('GET', `conversations/${encodeURIComponent(conversationId)}/messages?${query}`)
     },
     add,
+    recall,
     (before) => (messages.value = messages.value.filter(({ createdAt }) => createdAt >= before)),
   )
 
@@ -82,11 +95,13 @@ export function openTranscript({ storage, webhookId, visitor, user, current, sam
     unsent,
     people,
     past,
+    isRecalling,
     outbox,
     begin({ conversation, messages: given, meta, participants, handovers }, isNewVisitor) {
       const isAnother = isNewVisitor || conversation.id !== messages.value[0]?.conversationId
       people.begin(participants, handovers)
       if (isAnother) messages.value = []
+      if (isAnother && given.length > 0) recall()
       const newest = messages.value.findLast((message) => !isBeingWritten(message))?.createdAt
       add(given.toReversed())
       past.begin(conversation.id, { messages: given, meta }, newest)

@@ -1,5 +1,6 @@
 import { computed, effect, signal, type ReadonlySignal } from '@preact/signals'
 import type { Message, User } from './types.ts'
+import type { FrameStorage } from './storage.ts'
 import type { Visitor } from './visitor.ts'
 
 /** Counts the messages that the visitor has not seen, and remembers the newest that was seen. */
@@ -16,6 +17,7 @@ interface Shown {
 }
 
 export function openUnread(
+  storage: FrameStorage,
   visitor: Visitor,
   { messages, user, isOpen }: Shown,
   onCount: (count: number) => void,
@@ -34,5 +36,10 @@ export function openUnread(
     visitor.set('seen', last.createdAt)
   })
   effect(() => onCount(count.value))
+  // What the visitor has seen in another tab is seen.
+  storage.onChange('seen', () => {
+    const elsewhere = visitor.get('seen') ?? ''
+    if (elsewhere > seen.value) seen.value = elsewhere
+  })
   return { restart: () => (seen.value = visitor.get('seen') ?? '') }
 }

@@ -1,5 +1,6 @@
 import { signal, type ReadonlySignal } from '@preact/signals'
 import { ChatError, readError } from '../../../shared/chat-client/chat-error.ts'
+import { sentFileName } from '../../../shared/chat-client/sent-file-name.ts'
 import type { Ask } from './api.ts'
 import { isRefusal, newId, waitOf } from './outbox.ts'
 import type { Payload } from './types.ts'
@@ -24,7 +25,9 @@ interface Upload {
 export interface Uploads {
   readonly list: ReadonlySignal<Upload[]>
   /** Uploads files, and sends each as a message. */
-  attach(files: Iterable<File>): Promise<void>
+  attach(files: File[]): Promise<void>
+  /** Forgets the refused files. */
+  dismissRefusals(): void
 }
 
 /** Answers of the platform that it has failed, after which a file is given up. A platform that is not reached is waited for. */
@@ -44,26 +47,29 @@ export function openUploads(
   send: (payload: Payload, conversationId: string) => void,
 ): Uploads {
   const list = signal<Upload[]>([])
+  const dismissRefusals = () => (list.value = list.value.filter(({ failure }) => failure === undefined))
   return {
     list,
+    dismissRefusals,
     async attach(files) {
       // Refusals of an earlier choice are read by now; its files that are still on their way stay.
-      list.value = list.value.filter(({ failure }) => failure === undefined)
+      dismissRefusals()
+      // Shown at once: the conversation may have to wait for the network.
+      const chosen = files.map((file): [File, Upload] => [file, { name: sentFileName(file.name) }])
+      list.value = [...list.value, ...chosen.map(([, upload]) => upload)]
       const conversationId = await entered()
       const author = visitor()
-      for (const file of files) {
-        const upload: Upload = { name: file.name }
+      for (const [file, upload] of chosen) {
         const end = (...outcome: Upload[]) => {
           list.value = list.value.flatMap((other) => (other === upload ? outcome : other))
         }
-        list.value = [...list.value, upload]
         try {
           const payload = await untilStored(ask, file, conversationId)
           // Another visitor neither sends it nor is in its conversation.
           if (visitor() === author) send(payload, conversationId)
           end()
         } catch (error) {
-          end({ name: file.name, failure: error instanceof Error ? error.message : '' })
+          end({ ...upload, failure: error instanceof Error ? error.message : '' })
         }
       }
     },
@@ -113,13 +119,14 @@ const groups = new Set(['image', 'audio', 'video'])
  * @throws ChatError when the platform refuses it or has failed, another error when it is unavailable
  */
 async function store(ask: Ask, file: File, conversationId: string, once: string): Promise<Payload> {
-  const body = { key: file.name, size: file.size, tags: { conversation: conversationId } }
+  const name = sentFileName(file.name)
+  const body = { key: name, size: file.size, tags: { conversation: conversationId } }
   const { file: created } = await ask<{ file: CreatedFile }>('POST', 'files', body, { once })
   // The platform's own address by the name under which it has served this frame, the only one that the policy allows.
   await put(new URL(created.uploadUrl).pathname, file)
   const group = created.contentType.split('/', 1)[0]!
   const type = groups.has(group) ? group : 'file'
-  return { type, [`${type}Url`]: created.url, title: file.name, fileId: created.id }
+  return { type, [`${type}Url`]: created.url, title: name, fileId: created.id }
 }
 
 /** Sends the content to its address: by XMLHttpRequest, because `fetch` does not tell whether a slow upload goes on. */

@@ -37,15 +37,16 @@ export function openLink(
   let calledSoFar = 0
   let frame: HTMLIFrameElement
   let port: MessagePort | undefined
-  /** Messages from before a frame has answered, which each further frame gets; undefined from then on. */
+  /** Messages from before a frame has answered, which each further document gets; undefined from then on. */
   let unanswered: ToFrame[] | undefined = []
   let pause = firstPauseMilliseconds
-  let timer: ReturnType<typeof setTimeout>
+  let timer: ReturnType<typeof setTimeout> | undefined
 
   /** A new element adds no entry to the history of the page, as another address of the former one would. */
   function load(): void {
     frame = element('iframe', { src: url.href, allow: 'clipboard-write', referrerpolicy: 'origin' })
-    frame.addEventListener('load', greet, { once: true })
+    // Browsers load a frame anew when the page moves it to another place of the document.
+    frame.addEventListener('load', greet)
     show(frame)
   }
 
@@ -53,16 +54,25 @@ export function openLink(
     const { port1, port2 } = new MessageChannel()
     port1.addEventListener('message', ({ data }: MessageEvent<ToPage>) => {
       clearTimeout(timer)
+      pause = firstPauseMilliseconds
       unanswered = undefined
       take(data)
     })
     port1.start()
     port?.close()
     port = port1
+    if (unanswered === undefined) interrupt()
+    clearTimeout(timer)
     timer = setTimeout(missed, silenceMilliseconds)
     // Only a document of the platform's origin receives it; a page that the browser shows in its place does not.
     frame.contentWindow?.postMessage({ isobot: helloMark, ...hello() } satisfies Hello, url.origin, [port2])
     for (const message of unanswered ?? []) port1.postMessage(message)
+  }
+
+  /** Ends the calls that a former document of the frame has got and not answered. It may have carried them out. */
+  function interrupt(): void {
+    for (const { reject } of calls.values()) reject(new Error('The chat was loaded anew before it has answered'))
+    calls.clear()
   }
 
   function missed(): void {

@@ -35,6 +35,7 @@ p + iframe { display: none; }
   .panel.answered:not([hidden]) ~ .bubble { display: none; }
 }
 @media (prefers-color-scheme: dark) { .invitation, .panel p, .embedded p { background: #24272d; color: #f2f3f5; } }
+@media print { .bubble, .panel, .invitation { display: none; } }
 @media (forced-colors: active) { .bubble, .panel, .invitation { border: 1px solid; } }
 @media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important; } }
 @keyframes appear { from { opacity: 0; transform: translateY(12px); } }

@@ -12,6 +12,8 @@ const paths = {
 
 /** The parts of the chat in the page: the bubble, the panel with the frame, and the message that invites visitors. */
 export interface View {
+  /** Puts a chat without a bubble into another element, such as the successor of one that the page has removed. */
+  moveTo(target: Element): void
   apply(appearance: Appearance): void
   /** Puts the frame into the panel, beside the button that closes it until the frame has one. */
   show(frame: HTMLIFrameElement): void
@@ -55,6 +57,7 @@ export function openView(target: Element | undefined, toggle: () => void): View 
   if (target) host.style.cssText = 'display:block;width:100%;height:100%'
   else root.append(bubble)
   ;(target ?? document.body).append(host)
+  if (!target) stayInBody(host)
 
   function draw(): void {
     const label = isOpen ? texts.close : texts.open
@@ -76,6 +79,9 @@ export function openView(target: Element | undefined, toggle: () => void): View 
   }
 
   return {
+    moveTo(next) {
+      if (target && host.parentNode !== next) next.append(host)
+    },
     apply(appearance) {
       const { accent, onAccent } = colorsOf(appearance.color)
       host.style.setProperty('--accent', accent)
@@ -120,4 +126,18 @@ export function openView(target: Element | undefined, toggle: () => void): View 
     },
     focusBubble: () => bubble.focus(),
   }
+}
+
+/**
+ * Keeps an element in the body of the page: sites that change pages without loading them replace the whole body. An element
+ * that the site has removed by itself stays away.
+ */
+function stayInBody(host: HTMLElement): void {
+  const follow = () => {
+    if (!host.isConnected && host.parentNode) document.body?.append(host)
+    // The site may replace the root element too.
+    for (const node of [document, document.documentElement]) changes.observe(node, { childList: true })
+  }
+  const changes = new MutationObserver(follow)
+  follow()
 }

@@ -14,7 +14,7 @@ export interface Options {
   conversationId?: string
   /** Shown as `botpress.botId`, as by the hosted script. */
   botId?: string
-  /** A selector of an element that gets the chat, without a bubble. */
+  /** A selector of an element that gets the chat, without a bubble. Given again, it moves the chat to the present one. */
   selector?: string
   defaultState?: 'opened' | 'closed'
   /** Answers a new key of the visitor, signed by the site, when the former one has expired. */
@@ -60,6 +60,8 @@ export function createWidget(base: URL, given: Appearance): Widget {
   let view: View | undefined
   let link: Link | undefined
   let state: Widget['state'] = 'initial'
+  /** Whether an element of the page has the chat, without a bubble. */
+  let isEmbedded = false
   let isReady = false
   let isMissing = false
 
@@ -81,7 +83,7 @@ export function createWidget(base: URL, given: Appearance): Widget {
 
   function hello() {
     return {
-      mode: options.selector === undefined ? ('bubble' as const) : ('embedded' as const),
+      mode: isEmbedded ? ('embedded' as const) : ('bubble' as const),
       isOpen: state === 'opened',
       appearance,
       user: user ?? {},
@@ -109,7 +111,7 @@ export function createWidget(base: URL, given: Appearance): Widget {
     state = next
     shown().setOpen(next === 'opened')
     link?.send({ type: 'visibility', isOpen: next === 'opened' })
-    if (next === 'opened' && options.selector === undefined) {
+    if (next === 'opened' && !isEmbedded) {
       remember('localStorage', clientId, 'opened')
       link?.frame.focus()
     } else if (hadFocus) shown().focusBubble()
@@ -118,9 +120,9 @@ export function createWidget(base: URL, given: Appearance): Widget {
 
   function receive(message: ToPage): void {
     if (message.type === 'ready') {
+      shown().showsFrame()
       if (isReady) return
       isReady = true
-      shown().showsFrame()
       emit('webchat:ready')
     } else if (message.type === 'unread') shown().setUnread(message.count)
     else if (message.type === 'event') {
@@ -157,15 +159,19 @@ export function createWidget(base: URL, given: Appearance): Widget {
   function init(next: Options = {}): void {
     options = { ...options, ...next }
     user = { ...user, ...next.user }
+    const target = options.selector === undefined ? undefined : document.querySelector(options.selector)
+    // Later calls may concern a page of the site that does not show the chat.
+    const isNeeded = !view || next.selector !== undefined
+    if (target === null && isNeeded) throw new Error(`botpress.init: no element has the selector ${options.selector}`)
     if (view) {
+      if (target) view.moveTo(target)
       configure(next.configuration)
       if (next.user) void linked().call('updateUser', next.user)
       return
     }
     appearance = { ...appearance, ...next.configuration }
-    const target = options.selector === undefined ? undefined : document.querySelector(options.selector)
-    if (target === null) throw new Error(`botpress.init: no element has the selector ${options.selector}`)
-    view = openView(target, toggle)
+    isEmbedded = target !== undefined
+    view = openView(target ?? undefined, toggle)
     view.apply(appearance)
     emit('webchat:initialized')
     if (target || options.defaultState === 'opened') return setState('opened')
