@@ -96,11 +96,12 @@ export async function enterAsMember(
   const { name } = account
   if (conversation.integration_id !== null) return { name, userId: botId }
   const of = { installation_id: installationId, account_id: account.id }
-  const profile = { name: account.name, picture_url: account.picture_url }
+  const nameForUsers = withoutDomain(name)
+  const profile = { name: nameForUsers, picture_url: account.picture_url }
   const found = await findOrCreate(transaction, ['member', installationId, account.id], {
     find: (db) => db('member_users').where(of).first('user_id'),
     async create(db) {
-      const user = await insertUser(db, { id: newId('user'), botId, installationId, name: account.name })
+      const user = await insertUser(db, { id: newId('user'), botId, installationId, name: nameForUsers })
       if (!user) throw new Error('The inserted user was not returned')
       await db('member_users').insert({ ...of, user_id: user.id })
       return { user_id: user.id }
@@ -110,6 +111,11 @@ export async function enterAsMember(
   await transaction('users').where({ id: userId }).update(profile)
   const entrance = await enter(transaction, conversation, { id: userId, foreign_id: null })
   return { name, userId, entrance }
+}
+
+/** The name of a member as users see it: an account without a name has its email address, which is not for strangers. */
+function withoutDomain(name: string): string {
+  return name.replace(/(?<=\S)@\S*$/, '')
 }
 
 /** Lets a member write who begins to answer. In a conversation of the inbox the bot receives an event with the member's user. */

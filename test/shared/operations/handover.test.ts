@@ -139,6 +139,23 @@ test('a member takes a conversation over, answers under the own name, and hands 
   expect(records.map(({ operation }) => operation)).toContain('resolveHandover')
 })
 
+test('users never see the email address of a member whose account has no name', async () => {
+  const { user, conversationId, asMember } = await open()
+  const anna = await createMember(platform, 'developer', platform.workspaceId)
+  const accountId = await accountOf(anna)
+  // As an invitation without a name makes it.
+  await platform.context.db('accounts').where({ id: accountId }).update({ name: 'anna.lee@example.com' })
+  const here = `/conversations/${conversationId}`
+  const seen = async () =>
+    (await user.ask('GET', `${here}/participants`)).body.participants.map(({ name }: { name?: string }) => name)
+  await asMember(anna, 'POST', `${here}/handover`)
+  await asMember(anna, 'POST', `${here}/messages`, text('Hello'))
+  expect(await seen()).toContain('anna.lee')
+  await platform.context.db('accounts').where({ id: accountId }).update({ name: 'Anna' })
+  await asMember(anna, 'POST', `${here}/messages`, text('Hello again'))
+  expect(await seen()).toContain('Anna')
+})
+
 test('transcripts and lists have the member who wrote a message, also when the account is deleted', async () => {
   const { botId, user, conversationId, asMember } = await open()
   const ada = await createMember(platform, 'developer', platform.workspaceId)
