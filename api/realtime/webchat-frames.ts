@@ -27,6 +27,8 @@ const updateMilliseconds = 100
 
 /** Streams are numbered from 0 or 1: a visitor who comes later gets the finished message. */
 const lastFirst = 1
+/** The web chat shows for 5 seconds that the bot writes. */
+const hintMilliseconds = 3000
 /** Messages that are written at the same time; of further ones the visitor gets the finished message. */
 const maxWritings = 20
 
@@ -49,6 +51,7 @@ export function openWebchatFrames(
   send: (frame: WebchatFrame) => void,
 ): WebchatFrames {
   const writings = new Map<string, Writing>()
+  let hintedAt = -Infinity
 
   function finish(streamId: string): void {
     clearTimeout(writings.get(streamId)?.timer)
@@ -93,6 +96,14 @@ export function openWebchatFrames(
     }, updateMilliseconds)
   }
 
+  /** Shows that the bot writes a message that the visitor does not see grow, such as one that began before a reload. */
+  function hint(): void {
+    const now = performance.now()
+    if (now - hintedAt < hintMilliseconds) return
+    hintedAt = now
+    send({ type: 'typing_started', data: {} })
+  }
+
   async function sendFound(type: string, field: string, reading: Promise<object | undefined>): Promise<void> {
     const found = await reading
     if (found) send({ type, data: { [field]: found } })
@@ -117,9 +128,11 @@ export function openWebchatFrames(
         const writing = writings.get(signal.data.streamId)
         if (writing) grow(writing, signal.data)
         else if (signal.data.sequence <= lastFirst && writings.size < maxWritings) begin(signal.data)
+        else hint()
       } else if (signal.type === 'message_stream_abort') {
         const writing = writings.get(signal.data.streamId)
         if (writing?.timer) show('message_updated', writing)
+        else if (!writing && hintedAt > 0) send({ type: 'typing_stopped', data: {} })
         finish(signal.data.streamId)
       } else if (signal.type === 'handover_changed') {
         void sendFound('handover_changed', 'handover', source.handover(signal.data.handoverId))

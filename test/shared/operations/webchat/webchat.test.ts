@@ -19,9 +19,12 @@ const code = `export const hooks = {
     if (payload.value) {
       await client.createMessage({ conversationId, type: 'text', payload: { text: 'value ' + payload.value } })
     }
-    if (payload.text === 'stream') {
+    if (payload.text === 'stream' || payload.text === 'stream slowly') {
       const stream = client.streamMessage(conversationId)
-      for (let part = 0; part < 40; part++) await stream.write(part + ' ')
+      for (let part = 0; part < 40; part++) {
+        await stream.write(part + ' ')
+        if (payload.text === 'stream slowly') await new Promise((resolve) => setTimeout(resolve, 75))
+      }
       await stream.end()
     }
     if (payload.text === 'types') {
@@ -264,6 +267,20 @@ describe('a conversation', () => {
     // Throttled: one each 100 ms at the most, and the finished message.
     expect(updates.length).toBeLessThanOrEqual(milliseconds / 100 + 1)
     await ann.stream.close()
+  })
+
+  test('a visitor who comes in the middle of a streamed message sees that the bot writes, and then the message', async () => {
+    const ann = await visit(url)
+    await ann.say(text('stream slowly'))
+    const isBegun = () => ann.stream.frames().some(({ data }) => data.payload?.text?.startsWith('0 1 2 '))
+    await expect.poll(isBegun, { timeout: 10_000, interval: 10 }).toBe(true)
+    const { key, conversationId } = ann
+    const { stream } = await visit(url, { key, conversationId })
+    const ofBot = () => stream.frames().filter(({ type, data }) => type === 'typing_started' || data.userId === bot.id)
+    await expect.poll(() => ofBot().at(-1)?.data.id, { timeout: 10_000 }).toMatch(/^msg_/)
+    expect(ofBot()[0]).toEqual({ type: 'typing_started', data: {} })
+    expect(ofBot().filter(({ type }) => type.startsWith('message'))).toHaveLength(1)
+    for (const open of [ann.stream, stream]) await open.close()
   })
 
   test('has feedback on messages of the bot, which comes back and which the bot reads as tags', async () => {
