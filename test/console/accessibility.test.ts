@@ -206,7 +206,11 @@ async function createFilledTable(botId: string): Promise<string> {
   return body.table.id
 }
 
-test('the first sign-in: no violations', async () => {
+/** The name of the element that has the focus; empty for none. */
+const focused = (view: Page) =>
+  view.evaluate<string>(`document.activeElement === document.body ? '' : document.activeElement.textContent.trim()`)
+
+test('the first sign-in, and the one over a page whose session has ended: no violations, and the focus stays', async () => {
   const { authorization } = await createMember(platform, 'owner')
   const another = await browser.newContext()
   const view = await another.newPage()
@@ -214,9 +218,22 @@ test('the first sign-in: no violations', async () => {
   await view.getByLabel('Personal token').fill('of nobody')
   await view.getByRole('button', { name: 'Sign in' }).click()
   await view.getByText('No account has this token').waitFor()
+  expect(await focused(view)).toBe('Sign in')
   expect(await violations(view)).toEqual([])
   await signIn(view, platform, authorization.replace('Bearer ', ''))
   await view.getByRole('heading', { name: 'No bot yet' }).waitFor()
+  expect(await violations(view)).toEqual([])
+  const headers = { authorization }
+  const { body } = await platform.ask('GET', '/v1/admin/account/pats', undefined, headers)
+  await platform.ask('DELETE', `/v1/admin/account/pats/${body.pats[0].id}`, undefined, headers)
+  const again = view.getByRole('dialog', { name: 'Sign in again' })
+  await again.waitFor()
+  expect(await violations(view)).toEqual([])
+  await again.getByLabel('Personal token').fill('of nobody')
+  await again.getByRole('button', { name: 'Sign in' }).click()
+  await again.getByText('No account has this token').waitFor()
+  expect(await focused(view)).toBe('Sign in')
+  expect(await again.getByLabel('Personal token').getAttribute('aria-invalid')).toBe('true')
   expect(await violations(view)).toEqual([])
   await another.close()
 })

@@ -218,10 +218,22 @@ test('older messages are loaded above the newer ones', async () => {
   )
   await open(`/${id}`)
   await expect.poll(async () => (await lines()).length, patience).toBe(50)
-  for (const count of [100, 120]) {
-    await page.getByRole('button', { name: 'Show older messages' }).click()
+  const older = page.getByRole('button', { name: 'Show older messages' })
+  for (const [count, first] of [
+    [100, 'line 71'],
+    [120, 'line 21'],
+  ] as const) {
+    await older.scrollIntoViewIfNeeded()
+    await older.press('Enter')
     await expect.poll(async () => (await lines()).length, patience).toBe(count)
+    // The messages that were in view are still there.
+    const { y } = (await log().boundingBox())!
+    const distance = async () => (await log().getByText(first, { exact: true }).boundingBox())!.y - y
+    await expect.poll(distance, patience).toBeGreaterThan(0)
+    expect(await distance()).toBeLessThan(200)
   }
+  // The button is gone, and the focus is near.
+  await expect.poll(() => page.evaluate('document.activeElement.role'), patience).toBe('log')
   expect(await lines()).toEqual(Array.from({ length: 120 }, (_, index) => `line ${index + 1}`))
   await open('/conv_none')
   await page.getByRole('heading', { name: 'Conversation not found' }).waitFor()

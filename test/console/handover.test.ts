@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createChatUser, type ChatUser } from '../support/chat-client.ts'
@@ -184,6 +186,30 @@ test('files go both ways: the user gets an address with the content, and the mem
   const fileUrl = 'https://example.com/photo.pdf'
   await user.ask('POST', '/messages', { conversationId, payload: { type: 'file', fileUrl, title: 'My photo' } })
   expect(await log().getByRole('link', { name: 'My photo' }).getAttribute('href')).toBe(fileUrl)
+
+  // A picture that grows as it is loaded moves the newest message out of view unless the transcript follows.
+  for (let line = 0; line < 20; line++) await user.send(conversationId, `line ${line}`)
+  const picture = await readFile(join(import.meta.dirname, '../../docs/images/web-chat-phone.png'))
+  const loaded = Promise.withResolvers<void>()
+  await page.route('**/files/*/leaf.png', async (route) => {
+    await loaded.promise
+    await route.continue()
+  })
+  await page.getByLabel('File to send').setInputFiles({ name: 'leaf.png', mimeType: 'image/png', buffer: picture })
+  await button('Send').click()
+  await expect.poll(() => button('Remove leaf.png').count(), patience).toBe(0)
+  await user.send(conversationId, 'A nice leaf')
+  await log().getByText('A nice leaf').waitFor()
+  loaded.resolve()
+  await expect
+    .poll(() => page.evaluate('document.querySelector(".messages li > img").naturalHeight'), patience)
+    .toBe(760)
+  const below = () =>
+    page.evaluate(`{
+      const { scrollHeight, scrollTop, clientHeight } = document.querySelector('.messages')
+      scrollHeight - scrollTop - clientHeight
+    }`)
+  await expect.poll(below, patience).toBeLessThan(2)
 })
 
 test('notes stand apart from messages, for members only; whoever wrote one deletes it', async () => {

@@ -325,6 +325,38 @@ test('the title has the number of new handovers; sound and notifications of the 
   await handAllBack()
 })
 
+test('of more conversations than a page has, those of all loaded pages are followed, and one that moves up is no news', async () => {
+  const colleague = await createMember(platform, 'agent', platform.workspaceId)
+  const bot = await platform.createBot('export const hooks = {}', { name: 'busy' })
+  const user = await createChatUser(bot.chatUrl, { name: 'Kim' })
+  const wait = async (title: string) => {
+    const path = `/v1/chat/conversations/${await user.createConversation()}/handover`
+    const { body } = await platform.ask('POST', path, { title }, { 'x-bot-id': bot.id })
+    return body.handover.id as string
+  }
+  const take = async (handoverId: string) => {
+    const path = `/v1/admin/bots/${bot.id}/handovers/${handoverId}/member`
+    const { body } = await platform.ask('GET', '/v1/admin/workspace-members/me', undefined, colleague)
+    expect((await platform.ask('PUT', path, { memberId: body.id }, colleague)).status).toBe(200)
+  }
+  const ids: string[] = []
+  for (let number = 0; number < 102; number++) ids.push(await wait(`Question ${number}`))
+  await page.evaluate(`localStorage.setItem('isobot.inbox.sound', 'on')`)
+  await page.reload()
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await expect.poll(() => rows('Waiting').count(), patience).toBe(102)
+  await take(ids[101]!)
+  await expect.poll(() => rows('Waiting').count(), patience).toBe(101)
+  await wait('The newest question')
+  await rows('Waiting').filter({ hasText: 'The newest question' }).waitFor()
+  // The first of the second page becomes the last of the first one.
+  await take(ids[0]!)
+  await expect.poll(() => rows('Waiting').count(), patience).toBe(101)
+  expect(await page.evaluate('announced')).toEqual([])
+  await platform.context.db('handovers').where({ bot_id: bot.id }).update({ status: 'resolved', ended_at: new Date() })
+  await handAllBack()
+})
+
 test('news come by the live lines, without asking again, and again after their connection has broken', async () => {
   const own = await page.context().newPage()
   // Timers that ask for news never end.

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { ask, explain } from '../api/ask.ts'
 import type { EventPage, EventSummary } from '../api/types.ts'
 import { formatMilliseconds } from '../format.ts'
+import { BusyButton } from '../parts/busy-button.tsx'
 import { Select } from '../parts/choice.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
@@ -64,9 +65,9 @@ export function EventsTab({ bot, segments: [eventId] }: TabProps): JSX.Element {
                 </ol>
                 {nextToken !== undefined && (
                   <p class="more">
-                    <button type="button" class="button" disabled={older.isBusy} onClick={() => older.load(nextToken)}>
+                    <BusyButton isBusy={older.isBusy} onClick={() => void older.load(nextToken)}>
                       Show older events
-                    </button>
+                    </BusyButton>
                     {searchedUntil && (
                       <span class="quiet">
                         Searched back to <Time at={searchedUntil} />

@@ -5,6 +5,7 @@ import { ask } from '../api/ask.ts'
 import type { Bot } from '../api/types.ts'
 import { chatIsOpen } from '../bot/tab.ts'
 import { formatCount, shortId } from '../format.ts'
+import { BusyButton } from '../parts/busy-button.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { moveBetweenRows } from '../parts/rows.ts'
@@ -62,14 +63,9 @@ export function ConversationList({ bot }: { bot: Bot }): JSX.Element {
               </ol>
               {nextToken !== undefined && (
                 <p class="more">
-                  <button
-                    type="button"
-                    class="button"
-                    disabled={further.isBusy}
-                    onClick={() => further.load(nextToken)}
-                  >
+                  <BusyButton isBusy={further.isBusy} onClick={() => void further.load(nextToken)}>
                     Show older conversations
-                  </button>
+                  </BusyButton>
                   {last.searchedUntil && (
                     <span class="quiet" role="status">
                       Searched back to <Time at={last.searchedUntil} />

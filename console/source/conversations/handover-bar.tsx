@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
 import type { Handover } from '../api/types.ts'
+import { BusyButton } from '../parts/busy-button.tsx'
 import { Status } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
 import { notify } from '../state/notices.ts'
@@ -49,30 +50,18 @@ export function HandoverBar({ botId, conversationId, handover, onChange }: Hando
       </div>
       <div class="actions">
         {!handover?.member && (
-          <button
-            type="button"
-            class="button small primary"
-            aria-keyshortcuts="t"
-            disabled={isBusy}
-            onClick={() => void act(takeOver)}
-          >
+          <BusyButton kind="small primary" keyShortcut="t" isBusy={isBusy} onClick={() => void act(takeOver)}>
             Take over
-          </button>
+          </BusyButton>
         )}
         {handover && (
           <>
             <button type="button" class="button small" aria-keyshortcuts="a" onClick={() => setIsAssigning(true)}>
               Assign
             </button>
-            <button
-              type="button"
-              class="button small"
-              aria-keyshortcuts="e"
-              disabled={isBusy}
-              onClick={() => void act(handBack)}
-            >
+            <BusyButton kind="small" keyShortcut="e" isBusy={isBusy} onClick={() => void act(handBack)}>
               Hand back
-            </button>
+            </BusyButton>
           </>
         )}
       </div>

@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { reach, refused } from '../api/ask.ts'
 import { attempt } from '../state/notices.ts'
+import { BusyButton } from '../parts/busy-button.tsx'
 import { beginErasing } from './erase-dialog.tsx'
 
 /** The rights of a user over personal data, which administrators carry out: an export, and an erasure. */
@@ -17,9 +18,9 @@ export function PersonData({ botId, userId }: { botId: string; userId: string })
   }
   return (
     <p class="facts">
-      <button type="button" class="button small" disabled={isExporting} onClick={() => void exportUser()}>
+      <BusyButton kind="small" isBusy={isExporting} onClick={() => void exportUser()}>
         {isExporting ? 'Exporting …' : 'Export user'}
-      </button>
+      </BusyButton>
       <button type="button" class="button small danger" onClick={() => beginErasing({ botId, userId })}>
         Erase user
       </button>

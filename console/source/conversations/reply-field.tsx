@@ -2,6 +2,7 @@ import type { JSX, RefObject } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { CannedReply } from '../api/types.ts'
 import { plural } from '../format.ts'
+import { isOfInputMethod } from '../../widget/frame/input-method.ts'
 import { useResource } from '../state/resource.ts'
 import { to } from '../state/route.ts'
 import { findReplies, loadCannedReplies, slashBefore } from './canned-replies.ts'
@@ -59,7 +60,7 @@ export function ReplyField(props: ReplyFieldProps): JSX.Element {
     setCaret(currentTarget.selectionStart)
   const press = (event: KeyboardEvent & { currentTarget: HTMLTextAreaElement }) => {
     const { key } = event
-    if (event.isComposing) return
+    if (isOfInputMethod(event)) return
     if (isOpen && key === 'Escape') setClosedAt(slash.start)
     else if (current && (key === 'ArrowDown' || key === 'ArrowUp')) {
       const index = (found.indexOf(current) + (key === 'ArrowDown' ? 1 : found.length - 1)) % found.length

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact'
-import { useMemo } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { Payload } from '../chat/payload.tsx'
 import { formatAbsolute, formatMoment, shortId } from '../format.ts'
+import { BusyButton } from '../parts/busy-button.tsx'
 import { Empty } from '../parts/loaded.tsx'
 import { useStayAtEnd } from '../parts/stay-at-end.ts'
 import { Outcome } from '../parts/status.tsx'
@@ -14,6 +15,9 @@ import { Note } from './note.tsx'
 import { Picture } from './picture.tsx'
 import { Tags } from './tags.tsx'
 import type { HandoverWithNotes } from './use-handovers.ts'
+
+/** Screen readers look at a change of a page within this time. */
+const recallMilliseconds = 1000
 
 interface TranscriptProps {
   botId: string
@@ -37,13 +41,34 @@ export function Transcript(props: TranscriptProps): JSX.Element {
   const end = useStayAtEnd(`${entries.at(-1)?.id} ${unfinished.map(({ text }) => text.length).join(' ')}`)
   // Each part of a message that is being written renders the transcript again.
   const list = useMemo(() => <Entries botId={botId} entries={entries} onChange={onChange} />, [botId, entries])
+  const [isRecalling, setIsRecalling] = useState(false)
+  const showOlder = async () => {
+    const log = end.current!
+    const below = log.scrollHeight - log.scrollTop
+    // Older messages are no news.
+    setIsRecalling(true)
+    await loadOlder()
+    setTimeout(() => setIsRecalling(false), recallMilliseconds)
+    // The messages in view keep their position, and the button that is gone leaves the focus to them.
+    requestAnimationFrame(() => {
+      log.scrollTop = log.scrollHeight - below
+      if (document.activeElement === document.body) log.focus()
+    })
+  }
   return (
-    <div class="messages" ref={end} tabIndex={0} role="log" aria-label="Messages">
+    <div
+      class="messages"
+      ref={end}
+      tabIndex={0}
+      role="log"
+      aria-live={isRecalling ? 'off' : 'polite'}
+      aria-label="Messages"
+    >
       {loaded.nextToken !== undefined && (
         <p class="more">
-          <button type="button" class="button small" disabled={isBusy} onClick={() => void loadOlder()}>
+          <BusyButton kind="small" isBusy={isBusy} onClick={() => void showOlder()}>
             Show older messages
-          </button>
+          </BusyButton>
         </p>
       )}
       {entries.length === 0 && unfinished.length === 0 ? <Empty icon="chat" title="No message yet" /> : list}

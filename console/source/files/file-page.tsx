@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
 import type { FileOfBot } from '../api/types.ts'
 import { formatBytes } from '../format.ts'
+import { BusyButton } from '../parts/busy-button.tsx'
 import { Copy } from '../parts/copy.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Json } from '../parts/json.tsx'
@@ -156,14 +157,9 @@ function Passages({ botId, file }: { botId: string; file: FileOfBot }): JSX.Elem
               </ol>
               {nextToken !== undefined && (
                 <p class="more">
-                  <button
-                    type="button"
-                    class="button"
-                    disabled={further.isBusy}
-                    onClick={() => further.load(nextToken)}
-                  >
+                  <BusyButton isBusy={further.isBusy} onClick={() => void further.load(nextToken)}>
                     Show further passages
-                  </button>
+                  </BusyButton>
                 </p>
               )}
             </>

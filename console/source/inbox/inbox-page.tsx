@@ -35,7 +35,7 @@ function Inbox({ segments: [botId, openId] }: { segments: string[] }): JSX.Eleme
   const [pendingKey, setPendingKey] = useState<string>()
   const page = useRef<HTMLDivElement>(null)
   useFocusOfList(page.current, openId)
-  useNews(waiting.first.data?.handovers, mine.first.data?.handovers, openId)
+  useNews(waiting.first, mine.first, openId)
 
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
@@ -62,7 +62,7 @@ function Inbox({ segments: [botId, openId] }: { segments: string[] }): JSX.Eleme
       <header class="inbox-header">
         <h1>Inbox</h1>
         <p class="visually-hidden" role="status">
-          {waiting.first.data && `${countOf(waiting.first.data)} of the conversations wait for a person.`}
+          {waiting.first && `${countOf(waiting.first)} of the conversations wait for a person.`}
         </p>
         <div class="actions">
           <PresenceSwitch />
@@ -108,7 +108,7 @@ function Inbox({ segments: [botId, openId] }: { segments: string[] }): JSX.Eleme
         queue={queue}
         text={text}
         found={found}
-        counts={{ waiting: countOf(waiting.first.data), mine: countOf(mine.first.data) }}
+        counts={{ waiting: countOf(waiting.first), mine: countOf(mine.first) }}
         openId={openId}
       />
       <div class="inbox-open">

@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Picture } from '../conversations/picture.tsx'
 import { now, shortId } from '../format.ts'
+import { BusyButton } from '../parts/busy-button.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { moveBetweenRows } from '../parts/rows.ts'
@@ -41,7 +42,7 @@ export function QueueList({ queue, text, found, counts, openId }: QueueListProps
         </div>
         <SearchField label="Search handovers" value={text} onChange={(text) => setQuery({ text })} />
       </div>
-      <Loaded of={found.first}>
+      <Loaded of={found.pages}>
         {() => (
           <>
             {found.listed.length > 0 ? (
@@ -55,14 +56,9 @@ export function QueueList({ queue, text, found, counts, openId }: QueueListProps
             )}
             {found.loadMore && (
               <p class="more">
-                <button
-                  type="button"
-                  class="button small"
-                  disabled={found.isLoadingMore}
-                  onClick={() => void found.loadMore?.()}
-                >
+                <BusyButton kind="small" isBusy={found.isLoadingMore} onClick={found.loadMore}>
                   {text === '' ? 'Show more' : 'Search on'}
-                </button>
+                </BusyButton>
               </p>
             )}
           </>

@@ -1,8 +1,7 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { AnswerOf } from '../../../shared/openapi/answer-of.ts'
 import { ask, type Query } from '../api/ask.ts'
 import { timesRead } from '../conversations/use-mark-read.ts'
-import { useFurtherPages } from '../state/further-pages.ts'
 import { useResource, type Resource } from '../state/resource.ts'
 import { membership } from '../state/session.ts'
 import { isFollowing, useReloadOnLine, type InboxLine } from './follow.ts'
@@ -24,10 +23,12 @@ export type QueueName = Queue['name']
 const pageSize = 100
 
 export interface OpenQueue {
-  first: Resource<Page>
+  /** The pages that are loaded. */
+  pages: Resource<Page[]>
+  first: Page | undefined
   listed: Listed[]
   /** Loads the next page; absent when all are loaded. */
-  loadMore: (() => Promise<void>) | undefined
+  loadMore: (() => void) | undefined
   isLoadingMore: boolean
 }
 
@@ -36,7 +37,8 @@ const everyMilliseconds = 3000
 const everyMillisecondsLive = 30_000
 
 /**
- * The handovers of a queue, with news.
+ * The handovers of a queue, with news: all pages that are loaded are asked for them, for members take handovers of any page,
+ * and new ones come at the end of those that wait.
  *
  * @param name undefined loads nothing
  * @param text a search; empty for all
@@ -45,31 +47,45 @@ const everyMillisecondsLive = 30_000
 export function useQueue(name: QueueName | undefined, text: string, whileHidden = false): OpenQueue {
   const query = { ...(name && filterOf(name)), text }
   const key = `handovers ${JSON.stringify(query)}`
-  const load = (nextToken?: string, abort?: AbortSignal) =>
-    ask<'listWorkspaceHandovers'>('GET', '/handovers', {
-      query: { ...query, pageSize, nextToken },
-      ...(abort && { abort }),
-    })
+  const [wanted, setWanted] = useState({ key, pages: 1 })
+  const wantedPages = wanted.key === key ? wanted.pages : 1
+  const load = async (abort: AbortSignal): Promise<Page[]> => {
+    const loaded: Page[] = []
+    let nextToken: string | undefined
+    do {
+      const page: Page = await ask<'listWorkspaceHandovers'>('GET', '/handovers', {
+        query: { ...query, pageSize, nextToken },
+        abort,
+      })
+      loaded.push(page)
+      nextToken = page.meta.nextToken
+    } while (nextToken !== undefined && loaded.length < wantedPages)
+    return loaded
+  }
   const isReady = name !== undefined && (name !== 'mine' || membership.value !== undefined)
-  const first = useResource(isReady ? key : undefined, (abort) => load(undefined, abort), {
+  const resource = useResource(isReady ? key : undefined, load, {
     every: isFollowing.value ? everyMillisecondsLive : everyMilliseconds,
     whileHidden,
   })
   const isNews = ({ type }: InboxLine) => isReady && (type === 'handover' || type === 'message' || type === 'ready')
-  useReloadOnLine(first.reload, isNews, String(isReady))
+  useReloadOnLine(resource.reload, isNews, String(isReady))
   const counted = useRef(timesRead.value)
   useEffect(() => {
-    if (counted.current !== timesRead.value) first.reload()
+    if (counted.current !== timesRead.value) resource.reload()
     counted.current = timesRead.value
   }, [timesRead.value])
-  const further = useFurtherPages(key, load)
-  const pages = first.data ? [first.data, ...further.pages] : []
+  const pages = resource.data ?? []
   const nextToken = pages.at(-1)?.meta.nextToken
+  const loadMore = () => {
+    setWanted({ key, pages: pages.length + 1 })
+    resource.reload()
+  }
   return {
-    first,
-    listed: withoutRepeats(pages.flatMap(({ handovers }) => handovers)),
-    loadMore: nextToken === undefined ? undefined : () => further.load(nextToken),
-    isLoadingMore: further.isBusy,
+    pages: resource,
+    first: pages[0],
+    listed: pages.flatMap(({ handovers }) => handovers),
+    loadMore: nextToken === undefined ? undefined : loadMore,
+    isLoadingMore: wantedPages > pages.length && nextToken !== undefined && resource.error === undefined,
   }
 }
 
@@ -83,9 +99,4 @@ function filterOf(name: QueueName): Query {
     case 'ended':
       return { status: name }
   }
-}
-
-/** Keeps the newest entry of a handover that a later page has again. */
-function withoutRepeats(listed: Listed[]): Listed[] {
-  return [...new Map(listed.toReversed().map((each) => [each.handover.id, each])).values()].toReversed()
 }

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { AnswerOf } from '../../../shared/openapi/answer-of.ts'
 import { ask } from '../api/ask.ts'
 import { plural } from '../format.ts'
+import { BusyButton } from '../parts/busy-button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { attempt } from '../state/notices.ts'
@@ -82,13 +83,13 @@ function Form({ webhook, onChange }: { webhook: Webhook | undefined; onChange: (
       )}
       <div class="actions">
         {webhook && (
-          <button type="button" class="button small danger" disabled={isBusy} onClick={remove}>
+          <BusyButton kind="small danger" isBusy={isBusy} onClick={remove}>
             Remove
-          </button>
+          </BusyButton>
         )}
-        <button type="submit" class="button small primary" disabled={isBusy}>
+        <BusyButton type="submit" kind="small primary" isBusy={isBusy}>
           {webhook ? 'Save' : 'Set'}
-        </button>
+        </BusyButton>
       </div>
     </form>
   )

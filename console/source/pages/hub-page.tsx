@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { ask } from '../api/ask.ts'
 import { shortId } from '../format.ts'
+import { BusyButton } from '../parts/busy-button.tsx'
 import { Copy } from '../parts/copy.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { SearchField } from '../parts/search-field.tsx'
@@ -106,14 +107,9 @@ function Entries({ kind, label, load }: EntriesProps): JSX.Element {
               </ol>
               {nextToken !== undefined && (
                 <p class="more">
-                  <button
-                    type="button"
-                    class="button"
-                    disabled={further.isBusy}
-                    onClick={() => void further.load(nextToken)}
-                  >
+                  <BusyButton isBusy={further.isBusy} onClick={() => void further.load(nextToken)}>
                     Show more
-                  </button>
+                  </BusyButton>
                 </p>
               )}
             </>

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
 import { ask, explain, Failure, tokenOfCookie } from '../api/ask.ts'
+import { BusyButton } from '../parts/busy-button.tsx'
 import { useModal } from '../parts/dialog.tsx'
 import { Field } from '../parts/field.tsx'
 import { to } from '../state/route.ts'
@@ -13,6 +14,7 @@ import { leave } from '../shell.tsx'
  */
 export function SignInAgain(): JSX.Element {
   const dialog = useModal()
+  const problemId = useId()
   const [token, setToken] = useState('')
   const [problem, setProblem] = useState('')
   const [isBusy, setIsBusy] = useState(false)
@@ -67,10 +69,17 @@ export function SignInAgain(): JSX.Element {
               , and come back.
             </p>
           ) : (
-            <Field label="Personal token" type="password" autoFocus value={token} onChange={setToken} />
+            <Field
+              label="Personal token"
+              type="password"
+              autoFocus
+              problemId={problem === '' ? undefined : problemId}
+              value={token}
+              onChange={setToken}
+            />
           )}
           {problem && (
-            <p class="problem" role="alert">
+            <p id={problemId} class="problem" role="alert">
               {problem}
             </p>
           )}
@@ -79,9 +88,9 @@ export function SignInAgain(): JSX.Element {
           <button type="button" class="button" onClick={leave}>
             Sign out
           </button>
-          <button type="submit" class="button primary" disabled={isBusy}>
+          <BusyButton type="submit" kind="primary" isBusy={isBusy}>
             {hasCookie ? 'Continue' : 'Sign in'}
-          </button>
+          </BusyButton>
         </footer>
       </form>
     </dialog>

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { ask, explain, Failure, tokenOfCookie } from '../api/ask.ts'
+import { BusyButton } from '../parts/busy-button.tsx'
 import { ProviderButtons } from '../parts/provider-buttons.tsx'
 import { navigate, to } from '../state/route.ts'
 import { signedOutBecause, signIn } from '../state/session.ts'
@@ -83,9 +84,9 @@ export function SignInPage(): JSX.Element {
           <input type="checkbox" checked={stays} onChange={({ currentTarget }) => setStays(currentTarget.checked)} />
           Stay signed in on this device
         </label>
-        <button type="submit" class="button primary" disabled={isBusy}>
+        <BusyButton type="submit" kind="primary" isBusy={isBusy}>
           {isBusy ? 'Signing in' : 'Sign in'}
-        </button>
+        </BusyButton>
         <p class="hint">
           <code>npm start</code> prints a token and stores it in <code>.isobot/credentials.json</code>. On a platform it
           is <code>ISOBOT_ADMIN_TOKEN</code>. <a href={to('invitation')}>Accept an invitation</a> to get one.

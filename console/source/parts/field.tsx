@@ -13,6 +13,8 @@ interface FieldProps {
   spellcheck?: boolean
   autoFocus?: boolean
   inputMode?: 'numeric'
+  /** The id of the element that says what is wrong with the value, if something is. */
+  problemId?: string | undefined
   /** Default: true. */
   required?: boolean
   value: string
@@ -20,7 +22,7 @@ interface FieldProps {
 }
 
 /** A field of a form, with its label. */
-export function Field({ label, type = 'text', value, onChange, ...input }: FieldProps): JSX.Element {
+export function Field({ label, type = 'text', problemId, value, onChange, ...input }: FieldProps): JSX.Element {
   // Preact's types have one variant for each type of input and none for a union of types.
   const kind = type as 'text'
   return (
@@ -30,6 +32,8 @@ export function Field({ label, type = 'text', value, onChange, ...input }: Field
         type={kind}
         required
         value={value}
+        aria-invalid={problemId !== undefined}
+        aria-describedby={problemId}
         onInput={({ currentTarget }) => onChange(currentTarget.value)}
         {...input}
       />

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { askSession, explain } from '../api/ask.ts'
+import { BusyButton } from './busy-button.tsx'
 
 interface ProviderButtonsProps {
   /** Before the name of the provider. */
@@ -37,9 +38,9 @@ export function ProviderButtons({ label, invitation, onProblem }: ProviderButton
   return (
     <>
       {providers.map(({ name }) => (
-        <button key={name} type="button" class="button" disabled={isBusy} onClick={begin}>
+        <BusyButton key={name} isBusy={isBusy} onClick={() => void begin()}>
           {label} {name}
-        </button>
+        </BusyButton>
       ))}
     </>
   )

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { BusyButton } from './busy-button.tsx'
 
 interface SaveButtonProps {
   label?: string
@@ -10,14 +11,8 @@ interface SaveButtonProps {
 /** The button of a form. While there is nothing to save it keeps the focus, unlike one that is disabled. */
 export function SaveButton({ label = 'Save', isPrimary = false, isIdle }: SaveButtonProps): JSX.Element {
   return (
-    <button
-      type="submit"
-      class={`button ${isPrimary ? 'primary' : ''}`}
-      aria-disabled={isIdle}
-      // Enter in a field clicks the button too.
-      onClick={(event) => isIdle && event.preventDefault()}
-    >
+    <BusyButton type="submit" {...(isPrimary && { kind: 'primary' })} isBusy={isIdle}>
       {label}
-    </button>
+    </BusyButton>
   )
 }
