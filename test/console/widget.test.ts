@@ -1032,15 +1032,26 @@ test('a bot shows, hides, toggles and configures the chat; the page gets the eve
   await page.context().close()
 })
 
-test('French and Spanish visitors read their languages', async () => {
-  for (const [locale, open, field] of [
-    ['fr-CA', 'Ouvrir le chat', 'Écrire un message…'],
-    ['es', 'Abrir el chat', 'Escribe un mensaje…'],
+test('French and Spanish visitors read their languages, in the list of conversations too', async () => {
+  const { id } = await platform.createBot(`export const hooks = {
+    async afterIncomingMessage({ event, client }) {
+      const payload = { latitude: 48.2, longitude: 16.37 }
+      await client.createMessage({ conversationId: event.conversationId, type: 'location', payload })
+    },
+  }`)
+  const at = await installWebchat(platform, id)
+  for (const [locale, open, field, location] of [
+    ['fr-CA', 'Ouvrir le chat', 'Écrire un message…', 'Lieu'],
+    ['es', 'Abrir el chat', 'Escribe un mensaje…', 'Lugar'],
   ] as const) {
-    const { page, chat } = await visit({}, { locale })
+    const { page, chat } = await visit({ at }, { locale })
     await page.getByRole('button', { name: open }).click()
     await chat.getByRole('textbox', { name: field }).waitFor()
     expect(await chat.locator('html').getAttribute('lang')).toBe(locale)
+    await say(chat, 'where?')
+    await chat.getByText('48.2, 16.37').waitFor()
+    await chat.locator('header button').first().click()
+    await chat.locator('.conversations li').getByText(location).waitFor()
     await page.context().close()
   }
 })
@@ -1181,6 +1192,12 @@ test('a site that signs keys renews them, and its visitor is the same everywhere
     await chat.getByText(shown).waitFor()
     await say(chat, 'hello')
     await chat.getByText('You said hello').last().waitFor()
+    // The frame that is loaded anew has the key that was renewed, and not the first one.
+    const refused: number[] = []
+    page.on('response', (response) => refused.push(...(response.status() === 401 ? [401] : [])))
+    await page.evaluate(`document.querySelector('main').append(document.querySelector('[data-isobot]'))`)
+    await chat.getByText('You said hello').last().waitFor()
+    expect(refused).toEqual([])
     // The browser logs the refusal of the key, and that the visitor is new.
     expect(complaints.filter((line) => !/status of 40[14]/.test(line))).toEqual([])
     await page.context().close()

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import type { WidgetTextName } from '../../../shared/models/webchat-appearance.ts'
 import type { Conversation } from './types.ts'
-import { useView } from './view.ts'
+import { useView, type View } from './view.ts'
 
 /** The visitor's conversations, the newest first. */
 export function Conversations({ leave }: { leave: () => void }): JSX.Element {
@@ -31,7 +32,7 @@ export function Conversations({ leave }: { leave: () => void }): JSX.Element {
               aria-current={conversation.id === chat.currentId() ? 'true' : undefined}
               onClick={() => open(conversation.id)}
             >
-              <span dir="auto">{previewOf(conversation) || text('unsupported')}</span>
+              <span dir="auto">{previewOf(conversation, text)}</span>
               <time dateTime={conversation.updatedAt} class="quiet">
                 {new Date(conversation.updatedAt).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' })}
               </time>
@@ -43,8 +44,20 @@ export function Conversations({ leave }: { leave: () => void }): JSX.Element {
   )
 }
 
-function previewOf({ lastMessage }: Conversation): string {
-  const { payload } = lastMessage ?? {}
-  const preview = payload?.['text'] ?? payload?.['markdown'] ?? payload?.['title'] ?? payload?.type
-  return typeof preview === 'string' ? preview.slice(0, 200) : ''
+/** Texts for messages without words. */
+const kinds = new Map<unknown, WidgetTextName>([
+  ['image', 'image'],
+  ['audio', 'audio'],
+  ['video', 'video'],
+  ['file', 'file'],
+  ['location', 'location'],
+  ['card', 'cards'],
+  ['carousel', 'cards'],
+])
+
+function previewOf({ lastMessage }: Conversation, text: View['text']): string {
+  const payload = lastMessage?.payload
+  const preview = payload?.['text'] ?? payload?.['markdown'] ?? payload?.['title']
+  if (typeof preview === 'string' && preview !== '') return preview.slice(0, 200)
+  return text(kinds.get(payload?.type) ?? 'unsupported')
 }

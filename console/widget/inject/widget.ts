@@ -57,6 +57,8 @@ export function createWidget(base: URL, given: Appearance): Widget {
   let appearance = given
   let options: Options = {}
   let user: GivenUser | undefined
+  /** The newest key of the site, for a frame that is loaded anew. */
+  let userKey: string | undefined
   let view: View | undefined
   let link: Link | undefined
   let state: Widget['state'] = 'initial'
@@ -86,7 +88,7 @@ export function createWidget(base: URL, given: Appearance): Widget {
       mode: isEmbedded ? ('embedded' as const) : ('bubble' as const),
       isOpen: state === 'opened',
       appearance,
-      user: user ?? {},
+      user: { ...user, ...(userKey !== undefined && { userKey }) },
       ...(options.conversationId !== undefined && { conversationId: options.conversationId }),
       renewsKeys: options.getUserKey !== undefined,
     }
@@ -136,13 +138,26 @@ export function createWidget(base: URL, given: Appearance): Widget {
   }
 
   async function renewKey(): Promise<void> {
-    let userKey: string | undefined
+    let renewed: string | undefined
     try {
-      userKey = await options.getUserKey?.()
+      renewed = await options.getUserKey?.()
     } catch (error) {
       reportError(error)
     }
-    link?.send({ type: 'key', userKey })
+    userKey = renewed ?? userKey
+    link?.send({ type: 'key', userKey: renewed })
+  }
+
+  /** Notes what the page says of its visitor. With the key of another one, nothing is kept of the former. */
+  function take(given: GivenUser | undefined): void {
+    const isAnother = userKey !== undefined && given?.userKey !== undefined && given.userKey !== userKey
+    user = isAnother ? given : { ...user, ...given }
+    userKey = given?.userKey ?? userKey
+  }
+
+  function updateUser(changed: GivenUser): Promise<unknown> {
+    take(changed)
+    return linked().call('updateUser', changed)
   }
 
   function toggle(): void {
@@ -158,7 +173,7 @@ export function createWidget(base: URL, given: Appearance): Widget {
 
   function init(next: Options = {}): void {
     options = { ...options, ...next }
-    user = { ...user, ...next.user }
+    take(next.user)
     const target = options.selector === undefined ? undefined : document.querySelector(options.selector)
     // Later calls may concern a page of the site that does not show the chat.
     const isNeeded = !view || next.selector !== undefined
@@ -166,7 +181,7 @@ export function createWidget(base: URL, given: Appearance): Widget {
     if (view) {
       if (target) view.moveTo(target)
       configure(next.configuration)
-      if (next.user) void linked().call('updateUser', next.user)
+      if (next.user) void updateUser(next.user)
       return
     }
     appearance = { ...appearance, ...next.configuration }
@@ -211,11 +226,11 @@ export function createWidget(base: URL, given: Appearance): Widget {
     toggle,
     config({ configuration, user: changed }) {
       configure(configuration)
-      if (changed) void linked().call('updateUser', changed)
+      if (changed) void updateUser(changed)
     },
     sendMessage: call('sendMessage'),
     sendEvent: call('sendEvent'),
-    updateUser: call('updateUser'),
+    updateUser,
     getUser: call('getUser'),
     restartConversation: call('restartConversation'),
     setUnreadMessageCount: (count) => shown().setUnread(Math.max(0, Math.floor(count) || 0)),
