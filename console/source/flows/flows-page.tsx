@@ -11,9 +11,10 @@ import { Status } from '../parts/status.tsx'
 import { useAnswer } from '../state/resource.ts'
 import { query, to } from '../state/route.ts'
 import { visitsOf, type Visit } from './event-path.ts'
-import { beginningOf, FlowEditor } from './flow-editor.tsx'
+import { FlowEditor } from './flow-editor.tsx'
 import { FlowHeader, FlowPage } from './flow-page.tsx'
 import { firstFlow } from './flow-text.ts'
+import { beginningOf } from './use-flow-editor.ts'
 import './flows.css'
 
 /**
