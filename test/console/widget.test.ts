@@ -202,6 +202,8 @@ test('a visitor of a site with a strict policy holds a conversation by keyboard 
   await tabTo(page, 'Green tea', 'Shift+Tab')
   await page.keyboard.press('Enter')
   await chat.getByText('You chose green').waitFor()
+  // The option is gone, and the focus is near.
+  await expect.poll(() => focused(frame), patience).toBe('Messages')
   await tabTo(page, 'Write a message …')
   await page.keyboard.type('write slowly')
   await page.keyboard.press('Enter')
@@ -214,6 +216,7 @@ test('a visitor of a site with a strict policy holds a conversation by keyboard 
   await tabTo(page, 'Not helpful', 'Shift+Tab')
   await page.keyboard.press('Enter')
   expect((await rated).status()).toBe(200)
+  await frame.evaluate('document.activeElement.blur()')
   await page.keyboard.press('Escape')
   await expect.poll(() => focused(page), patience).toBe('Open the chat')
   const stored = await frame.evaluate<Record<string, string>>('({ ...localStorage })')
@@ -883,6 +886,31 @@ test('a visitor sees who answers, and when the bot is back: live, after an inter
     .poll(async () => (await lines()).slice(2), patience)
     .toEqual(['Anna <b> ist jetzt im Chat', 'Der Assistent ist wieder da'])
   expect(complaints.filter((line) => !line.includes('ERR_'))).toEqual([])
+  await page.context().close()
+})
+
+test('a choice that takes no other answer locks the field and leaves it the focus, unless a person answers', async () => {
+  const { id } = await platform.createBot(`export const hooks = {
+    async afterIncomingEvent({ event, client }) {
+      const { type, conversationId } = event
+      const payload = { text: 'Hot or cold?', options: [{ label: 'Hot', value: 'hot' }], disableFreeText: true }
+      if (type === 'webchat:trigger') await client.createMessage({ conversationId, type: 'choice', payload })
+    },
+  }`)
+  const { page, chat } = await visit({ at: await installWebchat(platform, id) })
+  await bubble(page).click()
+  await chat.getByRole('textbox').fill('I have')
+  await page.evaluate('botpress.sendEvent({ page: "orders" })')
+  await chat.getByRole('button', { name: 'Hot' }).waitFor()
+  await expect.poll(() => chat.getByRole('textbox').isEditable(), patience).toBe(false)
+  await chat.getByRole('textbox').press('Enter')
+  expect(await focused(page.frames()[1]!)).toBe('Write a message …')
+  const { id: conversationId } = (await platform.context.db('conversations').where({ bot_id: id }).first('id'))!
+  await platform.ask('POST', `/v1/admin/bots/${id}/conversations/${conversationId}/handover`, {})
+  await expect.poll(() => chat.getByRole('textbox').isEditable(), patience).toBe(true)
+  await chat.getByRole('textbox').press('Enter')
+  await chat.locator('.own', { hasText: 'I have' }).waitFor()
+  expect(await chat.locator('.own').count()).toBe(1)
   await page.context().close()
 })
 

@@ -44,11 +44,17 @@ export function App({ chat }: { chat: Chat }): JSX.Element {
     document.title = title
   }, [locale, themeMode, color, radius, fontFamily, title, mode])
 
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (mode !== 'bubble' || isOfInputMethod(event)) return
-    if (event.key === 'Escape') chat.hide()
-    else if (event.key === 'Tab') keepFocus(event, root.current!)
-  }
+  useEffect(() => {
+    if (mode !== 'bubble') return
+    const press = (event: KeyboardEvent) => {
+      if (isOfInputMethod(event)) return
+      if (event.key === 'Escape') chat.hide()
+      else if (event.key === 'Tab') keepFocus(event, root.current!)
+    }
+    // Keys without a focus go to the body, which is not within the chat.
+    document.addEventListener('keydown', press)
+    return () => document.removeEventListener('keydown', press)
+  }, [])
   const avatar = safeSource(botAvatar, 'picture')
   const showsList = appearance.value.conversationHistory !== false
 
@@ -59,7 +65,6 @@ export function App({ chat }: { chat: Chat }): JSX.Element {
         role={mode === 'bubble' ? 'dialog' : undefined}
         aria-labelledby={mode === 'bubble' ? 'title' : undefined}
         ref={root}
-        onKeyDown={onKeyDown}
       >
         <header>
           {avatar !== undefined && <img src={avatar} alt="" referrerpolicy="no-referrer" />}
@@ -101,7 +106,7 @@ export function App({ chat }: { chat: Chat }): JSX.Element {
 
 /** Keeps the focus in the dialog while it is open: from the last control the next is the first. */
 function keepFocus(event: KeyboardEvent, root: HTMLElement): void {
-  const selector = 'a[href], button:enabled, textarea:enabled, select, audio, video, [tabindex="0"]'
+  const selector = 'a[href], button:enabled, textarea, select, audio, video, [tabindex="0"]'
   const controls = [...root.querySelectorAll<HTMLElement>(selector)]
   const edge = event.shiftKey ? controls[0] : controls.at(-1)
   if (document.activeElement !== edge) return

@@ -14,10 +14,10 @@ export function Composer(): JSX.Element {
   const field = useRef<HTMLTextAreaElement>(null)
   const picker = useRef<HTMLInputElement>(null)
   const last = messages.value.at(-1)
-  // A choice may be all that the bot can understand.
+  // A choice may be all that the bot can understand, but not a person who answers in its place.
   const isLocked =
     last !== undefined && last.userId !== user.value?.id && last.payload.type === 'choice'
-      ? last.payload['disableFreeText'] === true
+      ? last.payload['disableFreeText'] === true && chat.people.turns.value.at(-1)?.name === undefined
       : false
 
   useEffect(() => {
@@ -76,7 +76,9 @@ export function Composer(): JSX.Element {
         maxLength={maxLength}
         aria-label={label}
         placeholder={label}
-        disabled={isLocked}
+        // A disabled field would lose the focus.
+        readOnly={isLocked}
+        aria-disabled={isLocked}
         value={draft}
         onInput={({ currentTarget: { value } }) => {
           chat.draft.write(value)

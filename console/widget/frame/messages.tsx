@@ -44,6 +44,12 @@ export function Messages(): JSX.Element {
     if (isAtEnd && log.current) log.current.scrollTop = log.current.scrollHeight
   }
   useEffect(toEnd)
+  /** The last control in the messages that had the focus. */
+  const focused = useRef<Element>(undefined)
+  useEffect(() => {
+    // An option that is chosen, or a message that is discarded, leaves the focus near.
+    if (focused.current?.isConnected === false && document.activeElement === document.body) log.current!.focus()
+  })
 
   /** The lines between two messages: those before the first that is shown are among the earlier ones. */
   const turnsBetween = (after: string | undefined, before: string | undefined) => {
@@ -80,6 +86,7 @@ export function Messages(): JSX.Element {
         tabIndex={0}
         ref={log}
         onScroll={follow}
+        onFocusCapture={({ target }) => (focused.current = target instanceof Element ? target : undefined)}
         onLoadCapture={toEnd}
         onLoadedMetadataCapture={toEnd}
       >
