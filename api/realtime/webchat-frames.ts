@@ -115,6 +115,9 @@ export function openWebchatFrames(
       else if (signal.type === 'message_updated') {
         const { isBot: _isBot, ...message } = signal.data
         send({ type: 'message_updated', data: toWebchatMessage(message) })
+      } else if (signal.type === 'message_deleted') {
+        // The published web chat ignores it, and shows the message until it is loaded anew.
+        send({ type: 'message_deleted', data: { id: signal.data.id } })
       } else if (signal.type === 'event_created' && signal.data.isBot) {
         send({ type: 'custom', data: { event: signal.data.payload } })
       } else if (signal.type === 'participant_added') {

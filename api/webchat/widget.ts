@@ -79,6 +79,9 @@ export function widget(context: Context, directory = join(outputDirectory, 'widg
         connectSource(request),
         `frame-ancestors ${ancestors.join(' ')}`,
       ].join('; '),
+      // Such pages also show only frames that isolate themselves. Pictures of other servers are loaded without their cookies.
+      'Cross-Origin-Embedder-Policy': 'credentialless',
+      'Cross-Origin-Resource-Policy': 'cross-origin',
       'X-Content-Type-Options': 'nosniff',
       'Referrer-Policy': 'no-referrer',
       'X-Robots-Tag': 'noindex',

@@ -12,7 +12,7 @@ export interface Site extends AsyncDisposable {
 /**
  * Serves a site of an origin of its own whose policy allows scripts and frames of one platform, and nothing else: no
  * inline style, no request. Its pages have the script that their query names (`?script=`), with the attributes of
- * `&attributes=`; `/calls.js` is what `&calls=` has, as a script of the site.
+ * `&attributes=`, and with `&isolated=1` they isolate themselves from other origins; `/calls.js` is what `&calls=` has, as a script of the site.
  */
 export async function serveSite(platformUrl: string): Promise<Site> {
   const server = createServer((request, response) => {
@@ -24,6 +24,7 @@ export async function serveSite(platformUrl: string): Promise<Site> {
       `default-src 'none'; script-src 'self' ${platformUrl}; frame-src ${platformUrl}; ` +
       "style-src 'self'; img-src data:; require-trusted-types-for 'script'"
     const calls = query.get('calls')
+    if (query.has('isolated')) response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp')
     response.setHeader('Content-Type', 'text/html; charset=utf-8').setHeader('Content-Security-Policy', policy)
       .end(`<!doctype html>
 <html lang="${query.get('lang') ?? 'en'}" dir="${query.get('dir') ?? 'ltr'}">

@@ -348,8 +348,8 @@ test('messages of the past are not announced, and one that has been read in anot
   await page.context().close()
 })
 
-test('a page that hides empty elements has the chat', async () => {
-  const { page, chat } = await visit()
+test('a page that isolates itself, and hides empty elements, has the chat', async () => {
+  const { page, chat } = await visit({ isolated: '1' })
   await page.evaluate(`{
     const sheet = new CSSStyleSheet()
     sheet.replaceSync('div:empty { display: none }')
@@ -791,6 +791,34 @@ test('a conversation with more messages than the first frame is whole after an i
   await expect.poll(() => transcript(chat), patience).toEqual(all)
   await chat.getByText('Hello, I am Ada.').waitFor()
   expect(await earlier.count()).toBe(0)
+  await page.context().close()
+})
+
+test('a message that is deleted disappears, also when that happened while the connection was lost', async () => {
+  const { page, chat } = await visit()
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  const remove = async (text: string) => {
+    const message = await platform.context
+      .db('messages')
+      .whereRaw(`payload ->> 'text' = ?`, [text])
+      .orderBy('created_at', 'desc')
+      .first('id', 'bot_id')
+    const headers = { 'x-bot-id': message!.bot_id }
+    const { status } = await platform.ask('DELETE', `/v1/chat/messages/${message!.id}`, undefined, headers)
+    expect(status).toBe(200)
+  }
+  for (const text of ['one', 'two', 'three']) {
+    await say(chat, text)
+    await chat.getByText(`You said ${text}`).waitFor()
+  }
+  await remove('You said one')
+  await chat.getByText('You said one').waitFor({ state: 'detached' })
+  await page.context().setOffline(true)
+  await remove('You said two')
+  await page.context().setOffline(false)
+  await chat.getByText('You said two').waitFor({ state: 'detached' })
+  expect(await transcript(chat)).toEqual(['You said three'])
   await page.context().close()
 })
 

@@ -35,6 +35,8 @@ export function openReceiver({ transcript, user, appearance, composing, initiali
       case 'message_created':
       case 'message_updated':
         return received(frame.data)
+      case 'message_deleted':
+        return transcript.remove(frame.data.id)
       case 'participant_added':
         transcript.people.add(frame.data.participant)
         return emit('participantAdded', frame.data.participant)

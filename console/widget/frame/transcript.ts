@@ -21,6 +21,8 @@ export interface Transcript {
   begin(frame: Extract<StreamFrame, { type: 'init' }>['data'], isNewVisitor: boolean): void
   /** Shows a message, or its next part. @returns whether it was not shown before */
   receive(message: Message): boolean
+  /** Hides a message that is deleted. */
+  remove(messageId: string): void
   /** Hides everything. */
   clear(): void
   /** Rates a message of the bot, or takes the rating back. */
@@ -103,15 +105,22 @@ export function openTranscript({ storage, webhookId, visitor, user, current, sam
       if (isAnother) messages.value = []
       if (isAnother && given.length > 0) recall()
       const newest = messages.value.findLast((message) => !isBeingWritten(message))?.createdAt
+      messages.value = withoutDeleted(messages.value, given, meta.nextToken === undefined)
       add(given.toReversed())
       past.begin(conversation.id, { messages: given, meta }, newest)
       confirm(given)
     },
     receive(message) {
       const isFirst = messages.value.every((shown) => keyOf(shown) !== keyOf(message))
+      // An earlier one that has changed is read with those around it.
+      const [oldest] = messages.value
+      if (isFirst && oldest && past.hasEarlier.value && message.createdAt < oldest.createdAt) return false
       add([message])
       confirm([message])
       return isFirst
+    },
+    remove(messageId) {
+      messages.value = messages.value.filter(({ id }) => id !== messageId)
     },
     clear() {
       messages.value = []
@@ -129,4 +138,16 @@ export function openTranscript({ storage, webhookId, visitor, user, current, sam
       }
     },
   }
+}
+
+/**
+ * The shown messages without those that were deleted meanwhile.
+ *
+ * @param newest messages of the platform, the newest first
+ * @param isWhole whether they are all that there are
+ */
+function withoutDeleted(shown: Shown[], newest: Message[], isWhole: boolean): Shown[] {
+  const ids = new Set(newest.map(({ id }) => id))
+  const from = isWhole ? '' : (newest.at(-1)?.createdAt ?? '')
+  return shown.filter((message) => ids.has(message.id) || isBeingWritten(message) || message.createdAt < from)
 }

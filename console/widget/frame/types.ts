@@ -55,6 +55,7 @@ export type StreamFrame =
       }
     }
   | { type: 'message_created' | 'message_updated'; data: Message }
+  | { type: 'message_deleted'; data: { id: string } }
   | { type: 'participant_added'; data: { participant: Participant } }
   | { type: 'participant_removed'; data: { participantId: string } }
   | { type: 'handover_changed'; data: { handover: Handover } }

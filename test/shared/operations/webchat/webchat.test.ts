@@ -283,6 +283,15 @@ describe('a conversation', () => {
     for (const open of [ann.stream, stream]) await open.close()
   })
 
+  test('tells that a message is deleted', async () => {
+    const ann = await visit(url)
+    await ann.start()
+    const [welcome] = await ann.heard(1)
+    await platform.ask('DELETE', `/v1/chat/messages/${welcome!.data.id}`, undefined, { 'x-bot-id': bot.id })
+    expect((await ann.heard(2))[1]).toEqual({ type: 'message_deleted', data: { id: welcome!.data.id } })
+    await ann.stream.close()
+  })
+
   test('has feedback on messages of the bot, which comes back and which the bot reads as tags', async () => {
     const ann = await visit(url)
     await ann.start()
