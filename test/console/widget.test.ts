@@ -794,20 +794,22 @@ test('a conversation with more messages than the first frame is whole after an i
   await page.context().close()
 })
 
+/** Deletes the newest message with a text, as its bot. */
+async function remove(text: string): Promise<void> {
+  const message = await platform.context
+    .db('messages')
+    .whereRaw(`payload ->> 'text' = ?`, [text])
+    .orderBy('created_at', 'desc')
+    .first('id', 'bot_id')
+  const headers = { 'x-bot-id': message!.bot_id }
+  const { status } = await platform.ask('DELETE', `/v1/chat/messages/${message!.id}`, undefined, headers)
+  expect(status).toBe(200)
+}
+
 test('a message that is deleted disappears, also when that happened while the connection was lost', async () => {
   const { page, chat } = await visit()
   await bubble(page).click()
   await chat.getByText('Welcome! Which tea?').waitFor()
-  const remove = async (text: string) => {
-    const message = await platform.context
-      .db('messages')
-      .whereRaw(`payload ->> 'text' = ?`, [text])
-      .orderBy('created_at', 'desc')
-      .first('id', 'bot_id')
-    const headers = { 'x-bot-id': message!.bot_id }
-    const { status } = await platform.ask('DELETE', `/v1/chat/messages/${message!.id}`, undefined, headers)
-    expect(status).toBe(200)
-  }
   for (const text of ['one', 'two', 'three']) {
     await say(chat, text)
     await chat.getByText(`You said ${text}`).waitFor()
