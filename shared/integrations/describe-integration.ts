@@ -30,6 +30,10 @@ export const integrationFields = {
   sourceMap,
   permissions,
   secrets,
+  public: {
+    type: 'boolean',
+    description: 'Deprecated, as `visibility` public or private: command lines before version 1 send it.',
+  },
 } as const
 
 /** A field of updates of integrations. */
@@ -58,6 +62,16 @@ export function definitionToChange(
   }
   const { visibility, dev } = present
   return { ...(visibility !== undefined && { visibility }), ...(dev !== undefined && { dev }) }
+}
+
+/** The fields of a change that make up the definition: `public` becomes the visibility, unless that is given too. */
+export function withVisibility<Given extends { visibility?: string; public?: boolean }>(
+  { public: isPublic, ...change }: Given,
+  before: Infer<typeof integrationDefinitionSchema>,
+) {
+  if (change.visibility !== undefined || isPublic === undefined) return change
+  if (isPublic) return { ...change, visibility: 'public' as const }
+  return before.visibility === 'public' ? { ...change, visibility: 'private' as const } : change
 }
 
 /**

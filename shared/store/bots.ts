@@ -1,4 +1,5 @@
-import { page, toPage, type Page, type PageRequest } from './pagination.ts'
+import { page, toPage, type Page } from './pagination.ts'
+import type { SortedPageRequest } from './listing.ts'
 import type { OwnLimits } from '../config/code-limits.ts'
 import { codeColumns } from './bundles.ts'
 import { query, type Database } from './database.ts'
@@ -124,23 +125,37 @@ export interface BotFilter {
   dev: boolean
   /** Tags that a bot must all have. */
   tags?: Record<string, string>
+  /** Names of integrations of which at least one is installed. */
+  integrationNames?: string[]
+  /** Names of plugins of which the bot has at least one. */
+  pluginNames?: string[]
 }
 
-/** One page of a workspace's bots, newest first. */
+/** One page of a workspace's bots, newest first unless requested otherwise. */
 export async function pageOfBots(
   db: Database,
   workspaceId: string,
-  { dev, tags }: BotFilter,
-  request: PageRequest,
+  { dev, tags, integrationNames, pluginNames }: BotFilter,
+  request: SortedPageRequest,
 ): Promise<Page<BotRow>> {
   const rows: BotRow[] = await db('bots')
     .where({ workspace_id: workspaceId })
     .whereRaw(`coalesce((definition ->> 'dev')::boolean, false) = ?`, [dev])
     .modify((query) => {
       if (tags) query.whereRaw(`definition -> 'tags' @> ?::jsonb`, [JSON.stringify(tags)])
-      page(query, request)
+      if (integrationNames) {
+        const installed = db('installations').whereRaw('installations.bot_id = bots.id')
+        query.whereExists(installed.whereIn('integration', integrationNames))
+      }
+      if (pluginNames) {
+        const aliases = `jsonb_path_query(bots.definition, '$.plugins.*.id')`
+        query.whereExists(
+          db('plugins').whereIn('name', pluginNames).whereRaw(`to_jsonb(plugins.id) in (select ${aliases})`),
+        )
+      }
+      page(query, request, request.column)
     })
-  return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+  return toPage(rows, request, (row) => ({ createdAt: row[request.column], id: row.id }))
 }
 
 export interface NewBotVersion {

@@ -1,4 +1,6 @@
-import { page, toPage, type Page, type PageRequest } from './pagination.ts'
+import type { Knex } from 'knex'
+import type { SortedPageRequest } from './listing.ts'
+import { page, toPage, type Page } from './pagination.ts'
 import type { IntegrationListing } from '../models/integration.ts'
 import { query, type Database } from './database.ts'
 import type { CodeKind, IntegrationRow, Permissions } from '../models/tables.ts'
@@ -143,14 +145,32 @@ export interface IntegrationFilter {
   /** Part of the name, title or description. */
   search?: string
   installedByBotId?: string
+  /** The id of an interface that it implements. */
+  interfaceId?: string
+  /** The name of an interface that it implements. */
+  interfaceName?: string
 }
 
-/** One page of a workspace's integrations, newest first. */
+/** Restricts a query of integrations to those that implement an interface. */
+export function implementing(
+  rows: Knex.QueryBuilder,
+  { interfaceId, interfaceName }: { interfaceId?: string | undefined; interfaceName?: string | undefined },
+): void {
+  for (const [field, wanted] of Object.entries({ id: interfaceId, name: interfaceName })) {
+    if (wanted === undefined) continue
+    rows.whereRaw(
+      `jsonb_path_exists(definition, '$.interfaces.* \\? (@.${field} == $wanted)', jsonb_build_object('wanted', ?::text))`,
+      [wanted],
+    )
+  }
+}
+
+/** One page of a workspace's integrations, newest first unless requested otherwise. */
 export async function pageOfIntegrations(
   db: Database,
   workspaceId: string,
   filter: IntegrationFilter,
-  request: PageRequest,
+  request: SortedPageRequest,
 ): Promise<Page<IntegrationListing>> {
   const { name, version, dev = false, visibility, search, installedByBotId } = filter
   const rows: IntegrationListing[] = await db('integrations')
@@ -167,10 +187,11 @@ export async function pageOfIntegrations(
         const installed = db('installations').whereIn('bot_id', own).whereNotNull('integration_id')
         query.whereIn('id', installed.select('integration_id'))
       }
-      page(query, request)
+      implementing(query, filter)
+      page(query, request, request.column)
     })
     .select('id', 'name', 'version', 'definition', 'created_at', 'updated_at')
-  return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+  return toPage(rows, request, (row) => ({ createdAt: row[request.column], id: row.id }))
 }
 
 /**

@@ -1,5 +1,6 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import { query, type Database } from './database.ts'
+import { implementing } from './integrations.ts'
 import type { IntegrationListing } from '../models/integration.ts'
 import type { IntegrationRow } from '../models/tables.ts'
 
@@ -106,13 +107,7 @@ export async function pageOfPublicIntegrations(
         const text = `concat_ws(E'\\n', integrations.name, definition ->> 'title', definition ->> 'description')`
         rows.whereRaw(`position(lower(?) in lower(${text})) > 0`, [search])
       }
-      for (const [field, wanted] of Object.entries({ id: interfaceId, name: interfaceName })) {
-        if (wanted === undefined) continue
-        rows.whereRaw(
-          `jsonb_path_exists(definition, '$.interfaces.* \\? (@.${field} == $wanted)', jsonb_build_object('wanted', ?::text))`,
-          [wanted],
-        )
-      }
+      implementing(rows, { interfaceId, interfaceName })
       page(rows, request, 'integrations.created_at', 'integrations.id')
     })
     .select(...shown(db, listedColumns), db.raw(listedDefinition))) as PublicIntegrationListing[]

@@ -16,6 +16,7 @@ import {
   codeElsewhere,
   describeIntegration,
   integrationFields,
+  withVisibility,
   toStoredCode,
 } from '../../integrations/describe-integration.ts'
 
@@ -46,10 +47,10 @@ export const createIntegration = operation({
         'code: is missing; an integration under development (dev: true) may have a url instead',
       )
     }
-    const change = await resolveInterfaces(db, caller.workspaceId, given)
+    const change = await resolveInterfaces(db, caller.workspaceId, withVisibility(given, {}))
     // Refuses an invalid definition before workers read its code and scripts.
     changeDefinition({}, change, undefined)
-    await assertVisibility(db, caller.workspaceId, { name, visibility: given.visibility })
+    await assertVisibility(db, caller.workspaceId, { name, visibility: change.visibility })
     const id = newId('intver')
     const loaded = await mergeSecrets(config.secret, { id, secrets: null }, secrets)
     const upload = code === undefined || url !== undefined ? undefined : { code, sourceMap, secrets: loaded }

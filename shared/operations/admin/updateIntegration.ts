@@ -24,6 +24,7 @@ import {
   integrationFields,
   noSuchIntegration,
   replaceDefinition,
+  withVisibility,
   toStoredCode,
 } from '../../integrations/describe-integration.ts'
 
@@ -53,7 +54,7 @@ export const updateIntegration = operation({
     const present = await findIntegration(db, caller.workspaceId, id)
     if (!present) throw noSuchIntegration(id)
     const replacing = { replaceDefinition: isReplaced, code }
-    const change = await resolveInterfaces(db, caller.workspaceId, given)
+    const change = await resolveInterfaces(db, caller.workspaceId, withVisibility(given, present.definition))
     // Refuses an invalid definition before workers read its code and scripts.
     changeDefinition(definitionToChange(present.definition, replacing), change, undefined)
     assertUrl(config, url, present.url !== null)
@@ -66,7 +67,7 @@ export const updateIntegration = operation({
     const follow = await transact(db, async (transaction) => {
       const row = await lockIntegration(transaction, caller.workspaceId, id)
       if (!row) throw noSuchIntegration(id)
-      await assertVisibility(transaction, caller.workspaceId, { id, name: row.name, visibility: given.visibility })
+      await assertVisibility(transaction, caller.workspaceId, { id, name: row.name, visibility: change.visibility })
       const isMoved = url !== undefined && url !== row.url
       const isOther = inspected && inspected.hash !== (await hashOfIntegration(transaction, id))
       if (isOther) assertFunctionsRemain(row, inspected)

@@ -5,7 +5,7 @@ import { operation } from '../../rpc/operation.ts'
 import { mergeSecrets } from '../../store/named-secrets.ts'
 import { assertName } from './assert-name.ts'
 import { inspectIntegration } from './inspect-integration.ts'
-import { changeDefinition, integrationFields } from '../../integrations/describe-integration.ts'
+import { changeDefinition, integrationFields, withVisibility } from '../../integrations/describe-integration.ts'
 import { integrationName } from '../../models/integration.ts'
 
 export const validateIntegrationCreation = operation({
@@ -23,7 +23,7 @@ export const validateIntegrationCreation = operation({
   async handle(context, { name, version, code, sourceMap, permissions: _permissions, secrets, ...given }) {
     const { db, caller } = context
     assertName(name, version)
-    const change = await resolveInterfaces(db, caller.workspaceId, given)
+    const change = await resolveInterfaces(db, caller.workspaceId, withVisibility(given, {}))
     // Refuses an invalid definition before workers read its code and scripts.
     changeDefinition({}, change, undefined)
     const loaded = await mergeSecrets(context.config.secret, { id: '', secrets: null }, secrets)

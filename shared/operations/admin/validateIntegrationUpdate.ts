@@ -12,6 +12,7 @@ import {
   integrationFields,
   noSuchIntegration,
   replaceDefinition,
+  withVisibility,
 } from '../../integrations/describe-integration.ts'
 
 export const validateIntegrationUpdate = operation({
@@ -40,7 +41,7 @@ export const validateIntegrationUpdate = operation({
     const present = await findIntegration(db, caller.workspaceId, id)
     if (!present) throw noSuchIntegration(id)
     const replacing = { replaceDefinition: isReplaced, code }
-    const change = await resolveInterfaces(db, caller.workspaceId, given)
+    const change = await resolveInterfaces(db, caller.workspaceId, withVisibility(given, present.definition))
     // Refuses an invalid definition before workers read its code and scripts.
     changeDefinition(definitionToChange(present.definition, replacing), change, undefined)
     const loaded = await mergeSecrets(config.secret, present, secrets)

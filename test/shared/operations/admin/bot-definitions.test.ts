@@ -161,7 +161,7 @@ describe('a bot’s secrets', () => {
 })
 
 describe('listBots', () => {
-  test('lists the bots in production, or those under development', async () => {
+  test('lists the bots in production, or those under development, in the order that is asked for', async () => {
     const member = await createMember(platform, 'owner')
     const mine = new Client({
       apiUrl: platform.url,
@@ -171,10 +171,16 @@ describe('listBots', () => {
     const production = (await mine.createBot({})).bot.id
     const development = (await mine.createBot({ dev: true })).bot
     expect(development.dev).toBe(true)
-    const idsOf = async (query: { dev?: boolean }) => (await mine.listBots(query)).bots.map(({ id }) => id)
+    const idsOf = async (query: Parameters<Client['listBots']>[0]) =>
+      (await mine.listBots(query)).bots.map(({ id }) => id)
     expect(await idsOf({})).toEqual([production])
     expect(await idsOf({ dev: false })).toEqual([production])
     expect(await idsOf({ dev: true })).toEqual([development.id])
+    const second = (await mine.createBot({})).bot.id
+    await mine.updateBot({ id: production, name: 'renamed' })
+    const pages = mine.list.bots({ sortField: 'updatedAt', sortDirection: 'desc', pageSize: 1 })
+    expect((await pages.collect()).map(({ id }) => id)).toEqual([production, second])
+    expect(await idsOf({ sortDirection: 'asc' })).toEqual([production, second])
   })
 
   test('lists those that have all of the given tags', async () => {

@@ -157,6 +157,23 @@ describe('an integration, with the published client,', () => {
     expect(await idsOf({ dev: true })).toEqual([developed.id])
     expect(await idsOf({ dev: false })).not.toContain(developed.id)
     expect(listed).not.toContain(developed.id)
+    await client.updateIntegration({ id: first.id, title: 'A Rarer Find' })
+    expect((await idsOf({ sortBy: 'updatedAt' }))[0]).toBe(first.id)
+    const oldest = []
+    for await (const { id } of client.list.integrations({ sortBy: 'createdAt', direction: 'asc', pageSize: 2 }))
+      oldest.push(id)
+    expect(oldest).toEqual(listed.toReversed())
+  })
+
+  test('is public or private by the field of earlier command lines, unless a visibility is given', async () => {
+    const seen = ({ visibility, public: isPublic }: { visibility: string; public: boolean }) => [visibility, isPublic]
+    const { id, ...created } = await create({ public: true })
+    expect(seen(created)).toEqual(['public', true])
+    const update = async (change: object) => seen((await client.updateIntegration({ id, ...change })).integration)
+    expect(await update({ title: 'Renamed' })).toEqual(['public', true])
+    expect(await update({ public: false })).toEqual(['private', false])
+    expect(await update({ visibility: 'unlisted', public: true })).toEqual(['unlisted', false])
+    expect(await update({ public: false })).toEqual(['unlisted', false])
   })
 
   test('is gone when it is deleted', async () => {

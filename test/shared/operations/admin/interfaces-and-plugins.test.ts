@@ -277,6 +277,26 @@ describe('a bot with a plugin', () => {
     expect(bot.conversation.tags).toEqual({ 'triage#urgent': { title: 'Urgent' } })
   })
 
+  test('is found by the names of its plugins and integrations, and the integration by its interface', async () => {
+    const { plugin, integration, declared, id, triaging } = await openBot('found')
+    const integrations = { desk: { integrationId: integration.id, enabled: false } }
+    await client.updateBot({ id, plugins: { triage: triaging }, integrations })
+    const botsOf = async (query: object) => (await client.listBots(query)).bots.map((bot) => bot.id)
+    expect(await botsOf({ pluginNames: [plugin.name] })).toEqual([id])
+    expect(await botsOf({ pluginNames: ['none', plugin.name], integrationNames: [integration.name] })).toEqual([id])
+    expect(await botsOf({ pluginNames: [plugin.name], integrationNames: ['none'] })).toEqual([])
+    expect(await botsOf({ integrationNames: ['none'] })).toEqual([])
+    expect(await botsOf({ integrationNames: ['none', integration.name] })).toEqual([id])
+    const integrationsOf = async (query: object) =>
+      (await client.listIntegrations(query)).integrations.map((one) => one.id)
+    expect(await integrationsOf({ interfaceName: declared.name })).toEqual([integration.id])
+    expect(await integrationsOf({ interfaceId: declared.id, verificationStatus: 'unapproved' })).toEqual([
+      integration.id,
+    ])
+    expect(await integrationsOf({ interfaceName: 'none' })).toEqual([])
+    expect(await integrationsOf({ interfaceId: declared.id, verificationStatus: 'approved' })).toEqual([])
+  })
+
   test('keeps what clients cannot know to be the plugin’s, and loses it with the plugin', async () => {
     const { id, triaging } = await openBot('derived')
     const definition = { recurringEvents: { sweep: { type: 'sweep', payload: {}, schedule: { cron: '0 * * * *' } } } }
