@@ -1756,6 +1756,13 @@ export type GetOrCreateMessageInput = MessageContent & {
   origin?: 'synthetic'
   /** The keys of the tags that identify an existing row; default: all given tags. */
   discriminateByTags?: string[]
+  /** The time of the event: either dateTime or delay. */
+  schedule?: {
+    /** The time, ISO 8601. */
+    dateTime?: string
+    /** Milliseconds from now, instead of dateTime. */
+    delay?: number
+  }
 }
 
 export interface GetOrCreateMessageOutput {
@@ -2878,7 +2885,7 @@ export interface Operations {
    */
   getOrCreateConversation(input: GetOrCreateConversationInput): Promise<GetOrCreateConversationOutput>
   /**
-   * Returns a conversation’s message with these tags; creates it if it does not exist.
+   * Returns a conversation’s message with these tags; creates or schedules it if it does not exist.
    * @throws ApiError `ReferenceNotFound`, `RateLimited`
    */
   getOrCreateMessage(input: GetOrCreateMessageInput): Promise<GetOrCreateMessageOutput>
@@ -2911,7 +2918,7 @@ export interface Operations {
    */
   getPresence(input?: GetPresenceInput): Promise<GetPresenceOutput>
   /**
-   * Returns a state. Each read of a state with an expiry restarts its expiry period.
+   * Returns a state. Each read of a state with an expiry restarts its expiry period. A state whose declared schema has a default for each field has these before it is set.
    */
   getState(input: GetStateInput): Promise<GetStateOutput>
   /**

@@ -4,7 +4,9 @@ import { newId } from '../ids.ts'
 import { once } from '../rpc/journal.ts'
 import { messageScheduled } from '../models/event.ts'
 import { toRuntimeMessage, type RuntimeMessage } from '../models/message.ts'
+import type { MessageRow } from '../models/tables.ts'
 import { scheduledTime } from './schedule.ts'
+import type { Database } from '../store/database.ts'
 import { insertScheduledEvent } from '../store/events.ts'
 import { findScopedConversation } from '../store/runtime-conversations.ts'
 
@@ -23,26 +25,35 @@ export async function scheduleMessage(
   schedule: Parameters<typeof scheduledTime>[0],
 ): Promise<RuntimeMessage> {
   const dueAt = scheduledTime(schedule)
-  const { direction, message } = ready
-  const { botId, conversationId, userId } = message
+  const { conversationId } = ready.message
   return once(context, input, async (db) => {
     if (!(await findScopedConversation(db, context.caller, conversationId))) throw noSuchConversation(conversationId)
-    const event = { id: newId('evt'), botId, type: messageScheduled, conversationId, userId, dueAt }
-    await insertScheduledEvent(db, { ...event, payload: { ...ready } })
-    const row = {
-      id: message.id,
-      bot_id: botId,
-      conversation_id: conversationId,
-      user_id: userId,
-      type: message.type,
-      payload: message.payload,
-      metadata: message.metadata ?? null,
-      tags: message.tags ?? {},
-      direction,
-      origin: message.origin ?? null,
-      created_at: dueAt,
-      updated_at: dueAt,
-    }
-    return toRuntimeMessage(row, context.caller)
+    return toRuntimeMessage(await storeUntilDue(db, ready, dueAt), context.caller)
   })
+}
+
+/** Stores a message as an event for its time. The caller makes sure that it has the conversation. @returns the future message */
+export async function storeUntilDue(db: Database, ready: ReadyMessage, dueAt: Date): Promise<MessageRow> {
+  const { botId, conversationId, userId } = ready.message
+  const event = { id: newId('evt'), botId, type: messageScheduled, conversationId, userId, dueAt }
+  await insertScheduledEvent(db, { ...event, payload: { ...ready } })
+  return toFutureMessage(ready, dueAt)
+}
+
+/** A message that is not stored yet, as it will be. */
+export function toFutureMessage({ direction, message }: ReadyMessage, dueAt: Date): MessageRow {
+  return {
+    id: message.id,
+    bot_id: message.botId,
+    conversation_id: message.conversationId,
+    user_id: message.userId,
+    type: message.type,
+    payload: message.payload,
+    metadata: message.metadata ?? null,
+    tags: message.tags ?? {},
+    direction,
+    origin: message.origin ?? null,
+    created_at: dueAt,
+    updated_at: dueAt,
+  }
 }

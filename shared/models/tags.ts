@@ -89,6 +89,11 @@ export function isSettled(stored: Record<string, string>, { set, removed }: Chan
   )
 }
 
+/** The stored tags after a change. */
+export function changeTags(stored: Tags, { set, removed }: Change): Tags {
+  return Object.fromEntries(Object.entries({ ...stored, ...set }).filter(([key]) => !removed.includes(key)))
+}
+
 /** The tags by which a resource is recognised. */
 export interface TagMatch {
   present: Tags

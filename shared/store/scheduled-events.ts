@@ -1,7 +1,10 @@
 import { isOfBot, nextClock } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
 import type { EventsOf } from './events.ts'
-import type { EventRow } from '../models/tables.ts'
+import { applyMatch } from './filters.ts'
+import { messageScheduled } from '../models/event.ts'
+import type { TagMatch } from '../models/tags.ts'
+import type { EventRow, MessageRow } from '../models/tables.ts'
 
 /**
  * An event for a later time is `scheduled` until it is due. Then it becomes `pending`, at the end of its mailbox, as if
@@ -91,5 +94,43 @@ export async function endScheduledEvent(
     `update events set status = :status, failure_reason = :failureReason, ended_at = clock_timestamp()
      where id = :id and status = 'scheduled'`,
     { id, status: end.status, failureReason: end.failureReason ?? null },
+  )
+}
+
+/** Finds a scheduled message of a conversation by its tags; of several, the oldest. Its event has a `ReadyMessage` as payload. */
+export async function findScheduledMessage(
+  db: Database,
+  where: { botId: string; conversationId: string },
+  match: TagMatch,
+): Promise<EventRow | undefined> {
+  const scheduled = db('events')
+    .where({
+      bot_id: where.botId,
+      conversation_id: where.conversationId,
+      type: messageScheduled,
+      status: 'scheduled',
+    })
+    .select('*', db.raw(`coalesce(payload #> '{message,tags}', '{}') as tags`))
+  const row = await db
+    .from(scheduled.as('scheduled'))
+    .modify(applyMatch, 'scheduled', match)
+    .orderBy(['created_at', 'id'])
+    .first()
+  return row as EventRow | undefined
+}
+
+/** Changes the content and the tags of a scheduled message, if it is not due yet. */
+export async function updateScheduledMessage(
+  db: Database,
+  eventId: string,
+  { payload, metadata, tags }: Pick<MessageRow, 'payload' | 'metadata' | 'tags'>,
+): Promise<void> {
+  const changes = { payload, ...(metadata && { metadata }), tags }
+  await query(
+    db,
+    `update events
+     set payload = jsonb_set(payload, '{message}', (payload -> 'message') - 'metadata' || :changes::jsonb)
+     where id = :eventId and status = 'scheduled'`,
+    { eventId, changes: JSON.stringify(changes) },
   )
 }

@@ -6,6 +6,15 @@ export interface PublishedOperation {
   method: string
   /** With `{parameter}` for each segment that the client fills in. */
   path: string
+  /** The names of the fields that it sends in the query or the body. */
+  fields: string[]
+}
+
+/** A request of the client. */
+interface Sent {
+  method: string
+  url: string
+  data?: object
 }
 
 /** Made of other operations by the client. */
@@ -18,16 +27,15 @@ export async function publishedOperations(): Promise<PublishedOperation[]> {
   const found = new Map<string, PublishedOperation>()
   for (const Published of clients) {
     const client = new Published(props) as unknown as Record<string, unknown>
-    const requests: { method: string; url: string }[] = []
-    client['axiosInstance'] = {
-      request: async (request: { method: string; url: string }) => ({ data: requests.push(request) }),
-    }
+    const requests: Sent[] = []
+    client['axiosInstance'] = { request: async (request: Sent) => ({ data: requests.push(request) }) }
     for (const [name, method] of Object.entries(client)) {
       if (typeof method !== 'function' || composed.has(name)) continue
       await (method as (input: object) => Promise<unknown>)(namesAsValues)
-      const { method: verb, url } = requests.at(-1)!
-      const path = decodeURIComponent(url.split('?')[0]!)
-      found.set(name, { name, method: verb.toUpperCase(), path })
+      const { method: verb, url, data = {} } = requests.at(-1)!
+      const [path = '', query] = url.split('?')
+      const fields = [...new URLSearchParams(query).keys(), ...Object.keys(data)]
+      found.set(name, { name, method: verb.toUpperCase(), path: decodeURIComponent(path), fields })
     }
   }
   return [...found.values()]

@@ -2,6 +2,7 @@ import { closedObject } from '../../schema.ts'
 import { announceMessage } from '../../messaging/create-message.ts'
 import { createdMeta } from '../../messaging/get-or-create.ts'
 import { getOrCreateMessage as getOrCreate } from '../../messaging/get-or-create-message.ts'
+import { scheduleInput } from '../../messaging/schedule.ts'
 import { once } from '../../rpc/journal.ts'
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
 import { changedTags, discriminateByTags } from '../../models/tags.ts'
@@ -13,7 +14,7 @@ import { noMessage } from './not-found.ts'
 
 export const getOrCreateMessage = operation({
   name: 'getOrCreateMessage',
-  description: 'Returns a conversation’s message with these tags; creates it if it does not exist.',
+  description: 'Returns a conversation’s message with these tags; creates or schedules it if it does not exist.',
   method: 'POST',
   path: '/v1/chat/messages/get-or-create',
   access: 'bot',
@@ -22,17 +23,19 @@ export const getOrCreateMessage = operation({
     type: 'object',
     additionalProperties: false,
     required: ['conversationId', 'type'],
-    properties: { ...messageInput, tags: changedTags, discriminateByTags },
+    properties: { ...messageInput, tags: changedTags, discriminateByTags, schedule: scheduleInput },
   },
   output: closedObject({ message: runtimeMessage, meta: createdMeta }),
 
   async handle(context, input) {
     let stored: MessageRow | undefined
-    const { id, created } = await once(context, input, async (db) => {
+    const { id, created, future } = await once(context, input, async (db) => {
       const got = await getOrCreate(context, db, input)
       stored = got.row
-      return { id: got.row.id, created: got.created }
+      const { row, isFuture } = got
+      return { id: row.id, created: got.created, ...(isFuture && { future: toRuntimeMessage(row, context.caller) }) }
     })
+    if (future) return { message: future, meta: { created } }
     const row = stored ?? (await findMessage(context.db, context.caller.botId, id))
     if (!row) throw noMessage(id)
     if (created) await announceMessage(context, row)

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 
 /** Clients name parameters as they like; what counts is where they are. */
-const shape = ({ name, method, path }: PublishedOperation) =>
+const shape = ({ name, method, path }: Omit<PublishedOperation, 'fields'>) =>
   `${name} ${method} ${path.replaceAll(/\{\w+\*?\}/g, '{}')}`
 
 describe('an operation of the published clients', () => {
@@ -45,6 +45,57 @@ describe('an operation of the published clients', () => {
     })
     expect(astray).toEqual([])
   })
+})
+
+/** Fields that have no effect, by their operations; they are dropped. */
+const withoutEffect: Record<string, string[]> = {
+  // The API's own deprecated fields, without a use in the public repository.
+  updateConversation: ['currentTaskId'],
+  ...Object.fromEntries(['createUser', 'getOrCreateUser', 'updateUser'].map((name) => [name, ['attributes']])),
+  // Of the hosted service: its accounts, bills and e-mails.
+  updateAccount: ['refresh'],
+  createWorkspace: ['billingVersion'],
+  updateWorkspace: ['spendingLimit'],
+  createWorkspaceMember: ['sendEmail'],
+  updateBot: ['authentication', 'blocked', 'layers'],
+  // The presentation of a public hub.
+  ...Object.fromEntries(
+    ['createIntegration', 'updateIntegration', 'validateIntegrationCreation', 'validateIntegrationUpdate'].map(
+      (name) => [name, ['icon', 'readme', 'layers', 'url']],
+    ),
+  ),
+  ...Object.fromEntries(
+    ['createInterface', 'updateInterface', 'createPlugin', 'updatePlugin'].map((name) => [
+      name,
+      ['icon', 'readme', 'sdkVersion'],
+    ]),
+  ),
+  // Refused as gone.
+  listTagValues: ['type', 'nextToken', 'pageSize'],
+}
+
+/** The names of the fields of an input, which may be a choice of several. */
+function fieldsOf({ properties = {}, allOf = [], anyOf = [], oneOf = [] }: InputSchema): string[] {
+  return [...Object.keys(properties), ...[...allOf, ...anyOf, ...oneOf].flatMap(fieldsOf)]
+}
+
+interface InputSchema {
+  properties?: object
+  allOf?: InputSchema[]
+  anyOf?: InputSchema[]
+  oneOf?: InputSchema[]
+}
+
+test('the platform reads each field that the published client sends, unless it is known to have no effect', () => {
+  const read = new Map(Object.values(operations).map((one) => [shape(one), new Set(fieldsOf(one.input))]))
+  const dropped = published.flatMap((operation) => {
+    const known = read.get(shape(operation))
+    const names = operation.fields.filter(
+      (name) => known && !known.has(name) && !withoutEffect[operation.name]?.includes(name),
+    )
+    return names.map((name) => `${operation.name}: ${name}`)
+  })
+  expect(dropped).toEqual([])
 })
 
 test('the page of operations has each one that is missing, with the reason', async () => {

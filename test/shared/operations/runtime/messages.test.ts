@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createChatUser } from '../../../support/chat-client.ts'
 import { openEntryPoints, type Ask, type BotWithEntryPoints } from '../../../support/entry-points.ts'
 import { listen } from '../../../support/event-stream.ts'
@@ -50,6 +50,36 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
     expect(other.body.meta).toEqual({ created: true })
     const bad = await getOrCreate({ payload: { words: 'two' } })
     expect(bad).toMatchObject({ status: 400, body: { type: 'InvalidPayload' } })
+  })
+
+  test('getOrCreateMessage schedules a message once, finds it until its time, and after it', async () => {
+    const tags = { id: randomUUID() }
+    const getOrCreate = async (fields: object) => {
+      const given = { type: 'text', conversationId: own.conversationId, tags, discriminateByTags: ['id'], ...fields }
+      return (await ask('POST', `${messages}/get-or-create`, given)).body
+    }
+    const later = { delay: 3_600_000 }
+    const first = await getOrCreate({ payload: { text: 'one' }, schedule: later })
+    expect(first).toMatchObject({ message: { payload: { text: 'one' }, tags }, meta: { created: true } })
+    expect(Date.parse(first.message.createdAt)).toBeGreaterThan(Date.now() + 3_500_000)
+    const { message, meta } = await getOrCreate({
+      payload: { text: 'two' },
+      tags: { ...tags, more: 'yes' },
+      schedule: { delay: 0 },
+    })
+    expect(meta).toEqual({ created: false })
+    expect(message).toEqual({ ...first.message, payload: { text: 'two' }, tags: { ...tags, more: 'yes' } })
+    expect(await ask('GET', `${messages}/${message.id}`)).toMatchObject(notFound)
+    await platform.context
+      .db('events')
+      .where({ bot_id: own.botId, status: 'scheduled' })
+      .update({ available_at: new Date() })
+    const stored = await vi.waitFor(async () => {
+      const { body } = await ask('GET', `${messages}/${message.id}`)
+      expect(body.message).toMatchObject({ payload: { text: 'two' }, tags: { ...tags, more: 'yes' } })
+      return body.message
+    }, 20_000)
+    expect(await getOrCreate({ schedule: later })).toEqual({ message: stored, meta: { created: false } })
   })
 
   test('updateMessage merges tags, replaces the payload, and keeps what chat clients can show', async () => {
