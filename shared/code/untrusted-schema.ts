@@ -63,7 +63,22 @@ export class UntrustedSchema {
 
   /** Validates data without modifying it. */
   validate<Data extends object>(data: Data): Validated<Data> {
+    return this.#evaluate(data, false)
+  }
+
+  /**
+   * Validates data whose objects may have fields that the schema excludes, and keeps them: the converters of the SDK exclude
+   * further fields of each object whose author did not allow them, while the author's own schema ignores them.
+   */
+  validateOpen<Data extends object>(data: Data): Validated<Data> {
+    // A choice between closed objects depends on the fields that each excludes.
+    const closed = this.#evaluate(data, false)
+    return 'completed' in closed ? closed : this.#evaluate(data, true)
+  }
+
+  #evaluate<Data extends object>(data: Data, allowsUndeclared: boolean): Validated<Data> {
     const evaluation = new Evaluation({
+      allowsUndeclared,
       root: this.root,
       keywords,
       resolve: (schema) => this.references.resolve(schema),

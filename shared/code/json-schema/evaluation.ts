@@ -14,6 +14,8 @@ export interface Evaluated {
   resolve(schema: SchemaObject): Schema | undefined
   /** Compiles a pattern; undefined when it cannot be run. */
   pattern(source: string, budget: Budget): PatternProgram | undefined
+  /** Whether objects may have fields that their schema excludes. */
+  allowsUndeclared: boolean
 }
 
 /** A problem, and its position in the data. */
@@ -80,6 +82,10 @@ export class Evaluation {
   referenceHolds(schema: SchemaObject, data: unknown): boolean {
     const target = this.evaluated.resolve(schema)
     return target === undefined || this.holds(target, data)
+  }
+
+  get allowsUndeclared(): boolean {
+    return this.evaluated.allowsUndeclared
   }
 
   pattern(source: string): PatternProgram | undefined {

@@ -92,6 +92,7 @@ const patternProperties: Keyword<Record<string, Schema>> = (evaluation, schemas,
 
 const additionalProperties: Keyword<Schema> = (evaluation, additional, data, schema) => {
   if (!isObject(data) || additional === true) return true
+  if (additional === false && evaluation.allowsUndeclared) return true
   const { properties: declared = {}, patternProperties: patterned = {} } = schema as Record<string, object>
   for (const name in data) {
     evaluation.budget.spend(1)

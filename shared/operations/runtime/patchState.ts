@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { closedObject } from '../../schema.ts'
 import { newId } from '../../ids.ts'
 import { once } from '../../rpc/journal.ts'
@@ -31,10 +32,12 @@ export const patchState = operation({
             payload,
             expiry: expiry === undefined ? definition.expiry : expiry,
           }
-          const row = await mergeState(transaction, state, expiry === undefined)
-          definition.complete(row.payload)
-          assertFits(row.payload)
-          return toState(row)
+          const keepsExpiry = expiry === undefined
+          const row = await mergeState(transaction, state, keepsExpiry)
+          const completed = definition.complete(row.payload)
+          assertFits(completed)
+          if (isDeepStrictEqual(completed, row.payload)) return toState(row)
+          return toState(await mergeState(transaction, { ...state, payload: completed }, keepsExpiry))
         }),
       ),
     }

@@ -175,12 +175,35 @@ describe('the declaration of a state', () => {
       properties: { n: { type: 'integer', default: 7 }, word: { type: 'string', pattern: '^(a+)+$' } },
     },
   }
+  const closed = {
+    type: 'object',
+    properties: { id: { type: 'string' } },
+    required: ['id'],
+    additionalProperties: false,
+  }
+  const account = {
+    type: 'bot',
+    schema: { ...closed, properties: { user: { anyOf: [closed, { type: 'null' }] }, bot: closed }, required: [] },
+  }
+  const settings = {
+    type: 'bot',
+    expiry: minute,
+    schema: {
+      type: 'object',
+      properties: {
+        language: { type: 'string', default: 'en' },
+        token: { anyOf: [closed, { type: 'null' }], default: null },
+      },
+      required: ['language', 'token'],
+      additionalProperties: false,
+    },
+  }
   let bot: Call
   beforeAll(async () => {
     const { db } = platform.context
     await db('bots')
       .where({ id: own.botId })
-      .update({ definition: { states: { counter, endless: counter } } })
+      .update({ definition: { states: { counter, endless: counter, account, settings } } })
     bot = own.clients['the published client']
   })
   test('holds for all who write it, with its defaults and its expiry', async () => {
@@ -193,6 +216,26 @@ describe('the declaration of a state', () => {
       await expect(refused).rejects.toMatchObject({ code: 400, type: 'InvalidDataFormat' })
     }
     expect((await bot('getState', botState('counter'))).state.payload).toEqual({ n: 1 })
+  })
+
+  test('keeps fields that it excludes, since the schema of an author ignores them', async () => {
+    const payload = { user: { id: 'u', aadObjectId: 'a' }, bot: { id: 'b', role: 'bot' }, locale: 'en' }
+    const { state } = await bot('setState', { ...botState('account'), payload })
+    expect(state.payload).toEqual(payload)
+    const patched = await bot('patchState', { ...botState('account'), payload: { more: 1 } })
+    expect(patched.state.payload).toEqual({ ...payload, more: 1 })
+    const refused = bot('setState', { ...botState('account'), payload: { ...payload, bot: { role: 'bot' } } })
+    await expect(refused).rejects.toMatchObject({ type: 'InvalidDataFormat', message: expect.stringContaining("'id'") })
+  })
+
+  test('gives a state whose fields all have defaults before it is set, and completes what is patched', async () => {
+    const { state } = await bot('getState', botState('settings'))
+    expect(state).toMatchObject({ payload: { language: 'en', token: null }, expiry: minute })
+    expect((await bot('getState', botState('settings'))).state.id).toBe(state.id)
+    await platform.context.db('states').where({ id: state.id }).delete()
+    const patched = await bot('patchState', { ...botState('settings'), payload: { language: 'fr' } })
+    expect(patched.state.payload).toEqual({ language: 'fr', token: null })
+    await expect(bot('getState', botState('endless'))).rejects.toMatchObject({ type: 'ResourceNotFound' })
   })
 
   test('says nothing of a state of another type or another’s', async () => {
