@@ -3,3 +3,9 @@
  * because `http` is a script of its own.
  */
 export const takeContent: unique symbol = Symbol.for('isobot.content') as never
+
+/**
+ * The key of an option of `fetch` that bot code does not set: the request may have a body whatever its method, as a request
+ * of Node's `http` may.
+ */
+export const bodyOfAnyMethod: unique symbol = Symbol.for('isobot.bodyOfAnyMethod') as never

@@ -1,5 +1,6 @@
 import { AbortController, AbortSignal } from './abort.ts'
 import { Body, toContent } from './body.ts'
+import { bodyOfAnyMethod } from './content-key.ts'
 import { Headers, type HeadersSource } from './headers.ts'
 import { toText } from './text.ts'
 import { URL } from './url/url.ts'
@@ -18,6 +19,7 @@ export interface RequestOptions {
   integrity?: unknown
   keepalive?: unknown
   window?: unknown
+  [bodyOfAnyMethod]?: boolean
 }
 
 /** The allowed values of each option. `navigate` is reserved for pages. */
@@ -85,7 +87,7 @@ export class Request extends Body {
     const method = toMethod(given.method ?? copied?.method ?? 'GET')
     const chosen = choose(given, copied)
     const own = content ?? copied?.moveContent() ?? null
-    if (own !== null && (method === 'GET' || method === 'HEAD'))
+    if (own !== null && (method === 'GET' || method === 'HEAD') && !given[bodyOfAnyMethod])
       throw new TypeError(`A ${method} request must not have a body`)
     super(own)
     this.url = copied?.url ?? toUrl(input)

@@ -55,9 +55,6 @@ export function firstRequest(wanted: {
   if (!methods.includes(method)) {
     throw new OutboundError('invalid', `The method ${method} cannot be sent: use one of ${methods.join(', ')}`)
   }
-  if (body !== undefined && (method === 'GET' || method === 'HEAD')) {
-    throw new OutboundError('invalid', `A ${method} request must not have a body: omit it, or use POST`)
-  }
   const kept = selectHeaders(lowerCased(headers), (name) => !isOfConnection(name))
   return { url: parseUrl(String(wanted.url)), method, headers: kept, body }
 }

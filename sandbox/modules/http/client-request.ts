@@ -1,5 +1,5 @@
 import { Writable } from 'stream'
-import { takeContent } from '../../prelude/content-key.ts'
+import { bodyOfAnyMethod, takeContent } from '../../prelude/content-key.ts'
 import { partBytes } from '../../protocol/units.ts'
 import { codedError, toSocketError } from './errors.ts'
 import { OutgoingHeaders, setAll } from './headers.ts'
@@ -207,7 +207,8 @@ export class ClientRequest extends Writable {
     const { signal } = this.#controller
     const options = { method: this.method, headers: this.#headers.toPairs(), redirect: 'manual' as const, signal }
     try {
-      const response = await fetch(this.#url, { ...options, ...(body && { body: body as never }) })
+      const withBody = body && { body: body as never, [bodyOfAnyMethod]: true }
+      const response = await fetch(this.#url, { ...options, ...withBody })
       this.#receive(response as Answer)
     } catch (error) {
       if (!this.destroyed) this.destroy(toSocketError(error) as Error)

@@ -55,6 +55,23 @@ describe('the body of a request', () => {
     expect(answers).toEqual(['3145728 3145728', '3145728 chunked'])
   })
 
+  test('of a GET or HEAD reaches the service, as from Node, while fetch refuses one', async () => {
+    const seen: string[] = []
+    const base = await guarded.serve((request, response) => {
+      request.setEncoding('utf8').on('data', (text: string) => seen.push(`${request.method} ${text}`))
+      request.on('end', () => response.end('found'))
+    })
+    const answers = await told(
+      base,
+      `const { status, text } = await ask({ method: 'GET', headers: { 'content-type': 'application/json' } }, ['{"query":1}'])
+      await ask({ method: 'HEAD', headers: { 'content-length': 4 } }, ['null'])
+      const refused = await fetch(base, { method: 'GET', body: 'x' }).catch((error) => error.name)
+      return [status, text, refused]`,
+    )
+    expect(answers).toEqual([200, 'found', 'TypeError'])
+    expect(seen).toEqual(['GET {"query":1}', 'HEAD null'])
+  })
+
   test('is written no faster than the service reads it', async () => {
     let received = 0
     const { promise: asked, resolve: go } = Promise.withResolvers<void>()
