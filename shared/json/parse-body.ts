@@ -9,6 +9,12 @@ const maxDepth = 500
 /** Maximum of values in a body. Empty ones take twenty times their bytes: 50 MB of them would end the process. */
 const maxValues = 2_000_000
 
+/**
+ * A number in a list takes 8 bytes, or 24 beside other values, and counts as this part of a value. Command lines send the code
+ * of each plugin of a bot as a list of its bytes, of which there are 600,000.
+ */
+const numberWeight = 1 / 4
+
 /** `"`, `,`, `[`, `{`, `]` and `}`. */
 const [quote, comma, bracket, brace, closingBracket, closingBrace] = [0x22, 0x2c, 0x5b, 0x7b, 0x5d, 0x7d]
 
@@ -36,7 +42,7 @@ function assertBounded(text: string): void {
   for (let index = 0; index < text.length; index += 1) {
     const character = text.charCodeAt(index)
     if (character === quote) index = endOfString(text, index)
-    else if (character === comma) values += 1
+    else if (character === comma) values += isNumber(text.charCodeAt(index + 1)) ? numberWeight : 1
     else if (character === bracket || character === brace) {
       depth += 1
       values += 1
@@ -46,6 +52,11 @@ function assertBounded(text: string): void {
   if (values > maxValues) {
     throw new ApiError('PayloadTooLarge', `The body has more than ${maxValues} values, the maximum`)
   }
+}
+
+/** Whether a value that begins with this character is a number. After a comma in an object a name follows. */
+function isNumber(character: number): boolean {
+  return (character >= 0x30 && character <= 0x39) || character === 0x2d
 }
 
 /** @throws ApiError `InvalidPayload` when a body is nested too deep */

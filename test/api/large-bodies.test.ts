@@ -54,11 +54,12 @@ describe('a large body', () => {
 
   test('loses the fields that its operation does not know, at each level, and no others', async () => {
     const implementation = { type: 'Buffer', data: Array.from({ length: 600_000 }, (_, index) => index % 256) }
-    const plugins = { one: { id: 'p1', implementation }, two: { id: 'p2', implementation } }
+    const names = ['p1', 'p2', 'p3', 'p4', 'p5', 'p6']
+    const plugins = Object.fromEntries(names.map((id) => [id, { id, implementation }]))
     const body = { name: 'x', plugins, other: 1, configuration: { other: [1] }, list: [{ id: 'a', other: 1 }] }
     expect(await parse(JSON.stringify(body))).toEqual({
       name: 'x',
-      plugins: { one: { id: 'p1' }, two: { id: 'p2' } },
+      plugins: Object.fromEntries(names.map((id) => [id, { id }])),
       configuration: { other: [1] },
       list: [{ id: 'a' }],
     })
@@ -80,6 +81,7 @@ describe('a large body', () => {
       { type: 'PayloadTooLarge', status: 413 },
     ],
     ['has very many values anywhere', `{"other":[${'[],'.repeat(2_000_000)}0]}`, { type: 'PayloadTooLarge' }],
+    ['has very many numbers anywhere', `{"other":[${'0,'.repeat(8_000_000)}0]}`, { type: 'PayloadTooLarge' }],
   ])('that %s is refused, and the next one is read', async (_, text, refusal) => {
     await expect(parse(text)).rejects.toMatchObject(refusal)
     expect(await parse('{"name":"x"}')).toEqual({ name: 'x' })

@@ -111,7 +111,9 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
     const agent = agentFor(options.tenant, target)
     // Only the deadline limits the time.
     const timeouts = { headersTimeout: 0, bodyTimeout: 0 }
-    return agent.request({ origin, path: pathname + search, method, headers, body, signal, ...timeouts })
+    // A service may take the body of such a request, which HTTP leaves undefined, for the next one on the connection.
+    const reset = body !== null && (method === 'GET' || method === 'HEAD')
+    return agent.request({ origin, path: pathname + search, method, headers, body, signal, reset, ...timeouts })
   }
 
   async function follow(options: OutboundRequest, deadline: Deadline): Promise<[HttpRequest, Dispatcher.ResponseData]> {
