@@ -3107,7 +3107,7 @@ export interface Operations {
    */
   updateUser(input: UpdateUserInput): Promise<UpdateUserOutput>
   /**
-   * Changes a workflow. The status in_progress acknowledges the event that starts or continues it; with any other event it continues a workflow that is paused or listening.
+   * Changes a workflow. The status in_progress acknowledges the event that starts or continues it; with any other event it continues a workflow that is paused or listening. One that is still in progress after the event has been handled gets another event, which continues it.
    * @throws ApiError `ReferenceNotFound`, `RelationConflict`
    */
   updateWorkflow(input: UpdateWorkflowInput): Promise<UpdateWorkflowOutput>

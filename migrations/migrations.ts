@@ -62,6 +62,7 @@ import * as conversationsByNewestMessage from './113_conversations_by_newest_mes
 import * as messageCounts from './114_message_counts.ts'
 import * as scriptChecks from './115_script_checks.ts'
 import * as passagesWithoutVectors from './116_passages_without_vectors.ts'
+import * as workflowEvents from './117_workflow_events.ts'
 
 interface Migration extends Knex.Migration {
   /** Where old and new processes cannot do everything side by side: what does not work, and what to do until all are replaced. */
@@ -129,6 +130,7 @@ export const migrations: Record<string, Migration> = {
   '114_message_counts': messageCounts,
   '115_script_checks': scriptChecks,
   '116_passages_without_vectors': passagesWithoutVectors,
+  '117_workflow_events': workflowEvents,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -8,7 +8,13 @@ import { insertConversationEvent, insertEvent } from '../store/events.ts'
 import { findRuntimeConversation } from '../store/runtime-conversations.ts'
 import { findRuntimeUser } from '../store/runtime-users.ts'
 import type { WorkflowRow } from '../models/tables.ts'
-import { endOverdueWorkflow, findWorkflow, lockWorkflow } from '../store/workflows.ts'
+import {
+  endOverdueWorkflow,
+  findWorkflow,
+  lockContinuable,
+  lockWorkflow,
+  noteWorkflowEvent,
+} from '../store/workflows.ts'
 
 /**
  * The kinds of `workflow_update` events, which inform a bot about its workflows. Their mailbox is that of the
@@ -54,6 +60,7 @@ export async function sendWorkflowEvent(
   const stored = conversationId
     ? await insertConversationEvent(db, { ...event, conversationId })
     : await insertEvent(db, { ...event, mailbox: row.id })
+  if (type === 'workflow_continued') await noteWorkflowEvent(db, { botId, id: row.id, eventId: event.id })
   return stored?.mailbox ?? row.id
 }
 
@@ -70,6 +77,16 @@ export async function sendParentEvent(
   const parent = child.parent_id && (await findWorkflow(db, { botId: child.bot_id }, child.parent_id))
   if (!parent || isFinal(parent.status)) return []
   return [await sendWorkflowEvent(db, type, parent, child)]
+}
+
+/**
+ * Continues a workflow that its handler has left in progress, unless it has changed meanwhile. Requires a transaction.
+ *
+ * @returns the mailboxes to wake
+ */
+export async function continueWorkflow(db: Database, botId: string, id: string): Promise<string[]> {
+  const row = await lockContinuable(db, botId, id)
+  return row ? [await sendWorkflowEvent(db, 'workflow_continued', row)] : []
 }
 
 /**

@@ -530,6 +530,8 @@ export interface WorkflowRow {
   bot_id: string
   name: string
   status: WorkflowStatus
+  /** The event in whose handling it is in progress. */
+  event_id: string | null
   input: Record<string, unknown>
   output: Record<string, unknown>
   tags: Record<string, string>

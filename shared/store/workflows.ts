@@ -16,6 +16,8 @@ export interface NewWorkflow {
   conversationId?: string | undefined
   userId?: string | undefined
   timeoutAt?: Date | undefined
+  /** The event in whose handling it is in progress. */
+  eventId?: string | undefined
 }
 
 /** The default lifetime of a workflow. */
@@ -25,9 +27,9 @@ export async function insertWorkflow(db: Database, workflow: NewWorkflow): Promi
   const [row] = await query<WorkflowRow>(
     db,
     `insert into workflows
-       (id, bot_id, name, status, input, tags, parent_id, conversation_id, user_id, timeout_at)
+       (id, bot_id, name, status, input, tags, parent_id, conversation_id, user_id, timeout_at, event_id)
      values (:id, :botId, :name, :status, :input, :tags, :parentId, :conversationId, :userId,
-       coalesce(:timeoutAt, now() + ${defaultTimeout}))
+       coalesce(:timeoutAt, now() + ${defaultTimeout}), :eventId)
      returning *`,
     {
       id: workflow.id,
@@ -40,6 +42,7 @@ export async function insertWorkflow(db: Database, workflow: NewWorkflow): Promi
       conversationId: workflow.conversationId ?? null,
       userId: workflow.userId ?? null,
       timeoutAt: workflow.timeoutAt ?? null,
+      eventId: workflow.eventId ?? null,
     },
   )
   if (!row) throw new Error('The inserted workflow was not returned')
@@ -158,6 +161,8 @@ export interface WorkflowChanges {
   userId?: string | undefined
   timeoutAt?: Date | undefined
   failureReason?: string | undefined
+  /** The event in whose handling it is in progress. */
+  eventId?: string | undefined
 }
 
 /** Changes the given fields and leaves the others. Undefined when there is no such workflow. */
@@ -176,6 +181,7 @@ export async function changeWorkflow(
        user_id = coalesce(:userId, user_id),
        timeout_at = coalesce(:timeoutAt, timeout_at),
        failure_reason = coalesce(:failureReason, failure_reason),
+       event_id = coalesce(:eventId, event_id),
        completed_at = case when coalesce(:status, status) = any(:finalStatuses::text[])
          then coalesce(completed_at, now()) end,
        updated_at = now()
@@ -191,6 +197,7 @@ export async function changeWorkflow(
       userId: changes.userId ?? null,
       timeoutAt: changes.timeoutAt ?? null,
       failureReason: changes.failureReason ?? null,
+      eventId: changes.eventId ?? null,
       finalStatuses: [...finalStatuses],
     },
   )
@@ -222,6 +229,45 @@ export async function dueWorkflows(db: Database, due: Due): Promise<WorkflowRow[
      order by timeout_at, id limit :limit`,
     { ...due },
   )
+}
+
+/**
+ * Workflows that are still in progress after the event in whose handling they are has ended. An update of their own that failed,
+ * or that no code handles, is not followed by another one. One that has run for long waits a twentieth of that time, so that one that never ends takes few events.
+ */
+const continuable = `
+  workflows.status = 'in_progress' and workflows.event_id is not null and timeout_at > now()
+  and not exists (
+    select from events
+    where events.id = workflows.event_id
+      and (ended_at is null or (events.status in ('failed', 'ignored') and events.workflow_id = workflows.id)
+        or ended_at + (ended_at - workflows.created_at) / 20 > now()))`
+
+export async function continuableWorkflows(db: Database, due: Due): Promise<WorkflowRow[]> {
+  return query<WorkflowRow>(
+    db,
+    `select * from workflows where ${continuable} and bot_id <> all(:fullBots::text[]) order by id limit :limit`,
+    { ...due },
+  )
+}
+
+/** Finds a workflow that has to be continued and prevents changes of it, in a transaction. Undefined when it has not. */
+export async function lockContinuable(db: Database, botId: string, id: string): Promise<WorkflowRow | undefined> {
+  await lockWorkflow(db, botId, id)
+  const [row] = await query<WorkflowRow>(
+    db,
+    `select * from workflows where bot_id = :botId and id = :id and ${continuable}`,
+    { botId, id },
+  )
+  return row
+}
+
+/** Notes the event in whose handling a workflow is in progress. */
+export async function noteWorkflowEvent(
+  db: Database,
+  { botId, id, eventId }: Record<'botId' | 'id' | 'eventId', string>,
+) {
+  await db('workflows').where({ bot_id: botId, id }).update({ event_id: eventId })
 }
 
 /** Ends a workflow as timed out. Undefined when it has ended otherwise or its time was extended meanwhile. */

@@ -17,14 +17,14 @@ import { deleteSilently, expiredStates, expireState } from '#shared/store/expire
 import { dueRecurringEvents, fireRecurringEvent, type DueRecurringEvent } from '#shared/store/recurring-events.ts'
 import { dueEvents, endScheduledEvent, lockScheduledEvent, putIntoMailbox } from '#shared/store/scheduled-events.ts'
 import type { EventRow, HandoverRow, StateRow, WorkflowRow } from '#shared/models/tables.ts'
-import { dueWorkflows } from '#shared/store/workflows.ts'
-import { timeOutWorkflow } from '#shared/messaging/workflow-updates.ts'
+import { continuableWorkflows, dueWorkflows } from '#shared/store/workflows.ts'
+import { continueWorkflow, timeOutWorkflow } from '#shared/messaging/workflow-updates.ts'
 import { isRefusal } from '#shared/queue/backlog-limit.ts'
 import { leaseMilliseconds } from '../tasks/call-inbox-webhook.ts'
 import { repeatedly } from './repeatedly.ts'
 
 /**
- * Runs due work: scheduled events and messages, recurring events, expired states, overdue workflows and handovers, and news
+ * Runs due work: scheduled events and messages, recurring events, expired states, workflows that are overdue or go on, overdue handovers, and news
  * for the webhooks of inboxes. Rows hold the times, and every worker looks for due rows. Two workers may find the same row; each acts in one statement or
  * transaction that takes effect only while the row is still due, so it takes effect once.
  *
@@ -56,6 +56,7 @@ export async function look(context: Context): Promise<void> {
   await each(context, 'recurring events', dueRecurringEvents, fire)
   await each(context, 'expired states', expiredStates, expire)
   await each(context, 'overdue workflows', dueWorkflows, timeOut)
+  await each(context, 'workflows in progress', continuableWorkflows, goOn)
   await each(context, 'overdue handovers', dueHandovers, expireHandover)
   await attempt(context, 'webhooks of inboxes', () => wakeForNews(context))
 }
@@ -166,10 +167,23 @@ function waitOver({ payload }: StateRow) {
   return { type: flowDue, payload: { waitOf: event }, ...(userId !== undefined && { userId }) }
 }
 
-async function timeOut(context: Context, { bot_id: botId, id }: WorkflowRow): Promise<void> {
+function timeOut(context: Context, row: WorkflowRow): Promise<void> {
+  return changeWorkflow(context, row, timeOutWorkflow)
+}
+
+function goOn(context: Context, row: WorkflowRow): Promise<void> {
+  return changeWorkflow(context, row, continueWorkflow)
+}
+
+/** @param change returns the mailboxes to wake */
+async function changeWorkflow(
+  context: Context,
+  { bot_id: botId, id }: WorkflowRow,
+  change: typeof timeOutWorkflow,
+): Promise<void> {
   const { db, waiting } = context
   const mailboxes = await waiting.admitDue(db, botId, () =>
-    db.transaction((transaction) => timeOutWorkflow(transaction, botId, id)),
+    db.transaction((transaction) => change(transaction, botId, id)),
   )
   for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox, botId)
 }

@@ -31,6 +31,7 @@ export async function toNewWorkflow(context: BotContext, input: Infer<typeof new
     conversationId,
     userId,
     ...(timeoutAt && { timeoutAt: new Date(timeoutAt) }),
+    ...(input.status === 'in_progress' && { eventId: input.eventId }),
   }
 }
 

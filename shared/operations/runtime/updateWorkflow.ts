@@ -18,7 +18,8 @@ export const updateWorkflow = operation({
   name: 'updateWorkflow',
   description:
     'Changes a workflow. The status in_progress acknowledges the event that starts or continues it; with any ' +
-    'other event it continues a workflow that is paused or listening.',
+    'other event it continues a workflow that is paused or listening. One that is still in progress after the event has ' +
+    'been handled gets another event, which continues it.',
   method: 'PUT',
   path: '/v1/chat/workflows/{id}',
   access: 'bot',
@@ -55,6 +56,7 @@ export const updateWorkflow = operation({
           ...changes,
           tags: toChange({}, changes.tags),
           ...(timeoutAt && { timeoutAt: new Date(timeoutAt) }),
+          ...(changes.status === 'in_progress' && { eventId }),
         })
         if (!after) throw noWorkflow(id)
         return { changed: toWorkflow(after), mailboxes: await sendChangeEvents(transaction, before, after, eventId) }

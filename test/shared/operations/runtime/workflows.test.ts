@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import type { EventRow } from '#shared/models/tables.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
+import { look } from '../../../../worker/periodic/scheduler.ts'
 import { clientNames, installIntegration, openClients, type BotWithClients, type Call } from './clients.ts'
 
 let platform: Platform
@@ -66,7 +67,7 @@ describe.each(clientNames)('through %s', (clientName) => {
     await expect(create({ status: 'in_progress', eventId: 'evt_none' })).rejects.toMatchObject({
       type: 'ReferenceNotFound',
     })
-    const { event } = await call('createEvent', { type: 'x', payload: {} })
+    const { event } = await call('createEvent', { type: 'x', payload: {}, schedule: { delay: 3_600_000 } })
     const workflow = await create({ status: 'in_progress', eventId: event.id })
     expect(workflow).toMatchObject({ status: 'in_progress' })
     expect(await updatesOf(workflow.id)).toEqual([])
@@ -259,4 +260,58 @@ test('a bot’s code receives a workflow’s start and acknowledges it', async (
       return answer.body.workflow
     })
     .toMatchObject({ status: 'completed', output: { doubled: 42 } })
+})
+
+describe('a workflow that its handler leaves in progress', () => {
+  const code = `
+    export const hooks = {
+      async afterIncomingEvent({ event, client }) {
+        const { type, workflow } = event.payload
+        if (type === 'begin') {
+          await client.createWorkflow({ name: 'begun', status: 'in_progress', eventId: event.id })
+        } else if (type === 'workflow_started') {
+          await client.updateWorkflow({ id: workflow.id, status: 'in_progress', eventId: event.id })
+        } else if (type === 'workflow_continued') {
+          const turns = (workflow.output.turns ?? 0) + 1
+          const status = turns === 2 ? { status: 'completed' } : {}
+          await client.updateWorkflow({ id: workflow.id, output: { turns }, ...status })
+          if (workflow.input.fails) throw new Error('as told')
+        }
+      },
+    }`
+  let asBot: Record<string, string>
+  beforeAll(async () => {
+    asBot = { 'x-bot-id': (await platform.createBot(code)).id }
+  })
+  const begin = async (given: object): Promise<string> =>
+    (await platform.ask('POST', '/v1/chat/workflows', { name: 'long', status: 'pending', ...given }, asBot)).body
+      .workflow.id
+  const get = async (id: string) =>
+    (await platform.ask('GET', `/v1/chat/workflows/${id}`, undefined, asBot)).body.workflow
+
+  test('gets an event after each that has ended, until it is completed', async () => {
+    const id = await begin({})
+    await expect.poll(() => get(id), { timeout: 20_000 }).toMatchObject({ status: 'completed', output: { turns: 2 } })
+    expect(await updateTypes(id)).toEqual(['workflow_started', 'workflow_continued', 'workflow_continued'])
+  })
+
+  test('is continued after the event in which it was created in progress', async () => {
+    await platform.ask('POST', '/v1/chat/events', { type: 'begin', payload: { type: 'begin' } }, asBot)
+    const find = async () =>
+      (await platform.ask('GET', '/v1/chat/workflows?name=begun', undefined, asBot)).body.workflows
+    await expect.poll(find, { timeout: 20_000 }).toMatchObject([{ status: 'completed', output: { turns: 2 } }])
+    const [{ id }] = await find()
+    expect(await updateTypes(id)).toEqual(['workflow_continued', 'workflow_continued'])
+  })
+
+  test('is not continued after an update that fails finally, until that is replayed', async () => {
+    const id = await begin({ input: { fails: true } })
+    const failed = async () => (await updatesOf(id)).filter(({ status }) => status === 'failed')
+    await expect.poll(failed, { timeout: 40_000 }).toHaveLength(1)
+    const [begun] = await failed()
+    await look(platform.context)
+    expect(await updateTypes(id)).toEqual(['workflow_started', 'workflow_continued'])
+    await platform.context.db('events').where({ id: begun!.id }).update({ status: 'processed' })
+    await expect.poll(() => updateTypes(id), { timeout: 20_000 }).toHaveLength(3)
+  })
 })
