@@ -166,10 +166,12 @@ describe('an integration, with the published client,', () => {
   })
 
   test('is public or private by the field of earlier command lines, unless a visibility is given', async () => {
-    const seen = ({ visibility, public: isPublic }: { visibility: string; public: boolean }) => [visibility, isPublic]
     const { id, ...created } = await create({ public: true })
-    expect(seen(created)).toEqual(['public', true])
-    const update = async (change: object) => seen((await client.updateIntegration({ id, ...change })).integration)
+    expect([created.visibility, created.public]).toEqual(['public', true])
+    const update = async (change: object) => {
+      const { integration } = await client.updateIntegration({ id, ...change })
+      return [integration.visibility, integration.public]
+    }
     expect(await update({ title: 'Renamed' })).toEqual(['public', true])
     expect(await update({ public: false })).toEqual(['private', false])
     expect(await update({ visibility: 'unlisted', public: true })).toEqual(['unlisted', false])
