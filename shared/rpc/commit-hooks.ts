@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { logUnpublished } from '../signals/after-commit.ts'
 import type { Database } from '../store/database.ts'
 
 /** A context whose writes belong to one transaction, and the work that follows the commit. */
@@ -13,7 +14,7 @@ export interface DeferredContext {
 
 /** Makes a context whose writes go through a transaction, and whose signals and wake-ups wait for the commit. */
 export function deferUntilCommit(context: Context, transaction: Database): DeferredContext {
-  const { queue, signals, installations, log } = context
+  const { queue, signals, installations } = context
   const waiting: (() => Promise<void>)[] = []
   const later = async (act: () => Promise<void>) => void waiting.push(act)
   return {
@@ -34,7 +35,7 @@ export function deferUntilCommit(context: Context, transaction: Database): Defer
         try {
           await act()
         } catch (error) {
-          log.error({ err: error }, 'Work after a commit failed; the sweep repeats it')
+          logUnpublished(context, error, {}, 'Work after a commit failed; the sweep repeats it')
         }
       }
     },

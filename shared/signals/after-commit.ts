@@ -108,7 +108,10 @@ export async function publishToInboxes(context: Context, workspaceId: string, li
   }
 }
 
-/** Logs at debug level while the broker is unavailable: the outage itself is logged once, by the dependency monitor. */
-function logUnpublished({ log, dependencies }: Context, error: unknown, what: object, message: string): void {
+/**
+ * Logs a signal or a wake-up that failed after its commit, at debug level while the broker is unavailable: the outage itself
+ * is logged once, by the dependency monitor.
+ */
+export function logUnpublished({ log, dependencies }: Context, error: unknown, what: object, message: string): void {
   log[dependencies.broker.isUp() ? 'error' : 'debug']({ err: error, ...what }, message)
 }

@@ -339,10 +339,20 @@ describe('an unavailable Redis', () => {
     await untilCounting(platform.url)
     const { chatUrl } = await platform.createBot()
     await redis.stop()
+    await expect.poll(() => platform.context.dependencies.broker.isUp(), { timeout: 20_000 }).toBe(false)
+    const logged = vi.spyOn(platform.context.log, 'error')
 
     const { statuses, median } = await helloManyTimes(`${chatUrl}/hello`)
     expect([...statuses]).toEqual([200])
     expect(median).toBeLessThan(200)
+    // What follows a commit is missing, and the log has the outage instead of a line for each request.
+    const ann = await createChatUser(chatUrl)
+    const headers = { 'idempotency-key': 'one', 'x-user-key': ann.key }
+    const message = { conversationId: await ann.createConversation(), payload: { type: 'text', text: 'hi' } }
+    expect((await send('POST', `${chatUrl}/messages`, message, headers)).status).toBe(201)
+    expect(logged.mock.calls.map(([, message]) => message)).not.toContainEqual(
+      expect.stringContaining('after a commit'),
+    )
 
     const again = await startRedis({ port: Number(new URL(redis.url).port) })
     parts.defer(() => again.stop())
