@@ -133,7 +133,7 @@ export class ProcessSlot {
     }
     const milliseconds = Math.round(performance.now() - process.startedAt)
     const { log, index } = this.#options
-    log('info', 'A sandbox process is ready', { slot: index, pid: process.pid, milliseconds })
+    log('info', 'A sandbox process is ready', { slot: index, sandboxPid: process.pid, milliseconds })
     if (process === this.#successor) this.#succeed(process)
   }
 
@@ -145,7 +145,7 @@ export class ProcessSlot {
     this.#earlyExits = early ? this.#earlyExits + 1 : 0
     this.#options.log('warn', 'A sandbox process died and is replaced', {
       slot: this.#options.index,
-      pid: process.pid,
+      sandboxPid: process.pid,
       reason,
     })
     if (this.#successor !== undefined) return this.#succeed(this.#successor)
@@ -164,7 +164,11 @@ export class ProcessSlot {
     const reason = this.#reasonToRenew(process)
     if (reason === undefined) return
     const { log, index } = this.#options
-    log('info', `A sandbox process is replaced: ${reason}`, { slot: index, pid: process.pid, runs: process.runs })
+    log('info', `A sandbox process is replaced: ${reason}`, {
+      slot: index,
+      sandboxPid: process.pid,
+      runs: process.runs,
+    })
     this.#successor = this.#start()
   }
 

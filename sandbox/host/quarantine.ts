@@ -89,7 +89,10 @@ export class Quarantine {
     this.#byOwner.set(key, quarantined)
     this.#processes.add(process)
     void process.closed.then(() => this.#processes.delete(process))
-    this.#options.log('info', 'A sandbox process for code in quarantine is started', { pid: process.pid, owner: key })
+    this.#options.log('info', 'A sandbox process for code in quarantine is started', {
+      sandboxPid: process.pid,
+      owner: key,
+    })
     return quarantined
   }
 

@@ -83,7 +83,7 @@ export class SandboxProcess {
       onClosed: (code, signal) => {
         this.#ended(code, signal)
         const milliseconds = Math.round(performance.now() - this.#killedAt)
-        options.log('info', 'A sandbox process ended', { pid: process.child.pid, milliseconds })
+        options.log('info', 'A sandbox process ended', { sandboxPid: process.child.pid, milliseconds })
         resolve()
       },
     })
@@ -165,7 +165,13 @@ export class SandboxProcess {
     const { log } = this.#options
     if (exit) {
       const suspects = exit.suspects.map(({ botId, installationId }) => installationId ?? botId)
-      log('warn', 'A sandbox process is killed', { pid: this.pid, reason, runs: this.#runs.size, suspects, ...steps })
+      log('warn', 'A sandbox process is killed', {
+        sandboxPid: this.pid,
+        reason,
+        runs: this.#runs.size,
+        suspects,
+        ...steps,
+      })
     }
     this.#runs.endAll(`its sandbox process was killed: ${reason}`, attributed)
     this.#started.reject(new Error(`A sandbox process died: ${reason}`))

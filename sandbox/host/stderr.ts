@@ -16,6 +16,6 @@ export function logStderr(child: ChildProcess, log: SandboxLog): void {
     if (characters > processCharacters) return
     characters += chunk.length
     const text = withoutKillMessage(chunk).slice(0, chunkCharacters)
-    if (text) log('warn', 'A sandbox process wrote to standard error', { pid: child.pid, text })
+    if (text) log('warn', 'A sandbox process wrote to standard error', { sandboxPid: child.pid, text })
   })
 }

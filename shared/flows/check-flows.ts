@@ -3,7 +3,7 @@ import { cards, type CardType } from './cards.ts'
 import { flowEvents } from '../models/event.ts'
 import { nextOccurrence } from '../recurrence.ts'
 import { readDestination } from './destinations.ts'
-import { destination } from './fields.ts'
+import { destination, scopes, variable } from './fields.ts'
 import {
   flow as flowSchema,
   maxCards,
@@ -136,6 +136,9 @@ function problemOf(validate: Validator<unknown>): string {
   const error = decisive(validate)
   const title: unknown = error?.parentSchema?.['title']
   if (error?.keyword === 'anyOf' && typeof title === 'string') return `must be ${title}`
+  if (error?.keyword === 'pattern' && error.schema === variable.pattern) {
+    return `must be a variable, as user.name, whose scope is one of ${scopes.join(', ')}`
+  }
   return describeErrors(Object.assign(() => false, { errors: error && [{ ...error, instancePath: '' }] }) as never)
 }
 

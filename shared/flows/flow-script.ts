@@ -174,6 +174,24 @@ function splitTemplate(text: string): (string | { expression: string })[] {
   return parts
 }
 
+/** The paths in the templates of a card, for instance `user.name`. */
+export function pathsOfCard(card: Record<string, unknown>): string[] {
+  if (card['type'] === 'comment') return []
+  const paths: string[] = []
+  const collect = (value: unknown): void => {
+    if (typeof value === 'string') {
+      for (const part of splitTemplate(value)) {
+        if (typeof part !== 'string' && isPath(part.expression)) paths.push(part.expression.trim())
+      }
+    } else if (typeof value === 'object' && value !== null && !isExpression(value))
+      Object.values(value).forEach(collect)
+  }
+  for (const [field, value] of Object.entries(card)) {
+    if (!literalFields.has(field) && !(card['type'] === 'code' && field === 'code')) collect(value)
+  }
+  return paths
+}
+
 /** For instance `user.name` or `event.payload.items.0`. */
 function isPath(text: string): boolean {
   return /^\s*[A-Za-z_$][\w$]*(?:\.[\w$]+)*\s*$/.test(text)

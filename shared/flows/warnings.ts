@@ -1,10 +1,12 @@
 import { boundWarnings } from '../models/bounded-warnings.ts'
+import { didYouMean } from '../did-you-mean.ts'
 import { placeOf } from './check-flows.ts'
+import { expressionNames, pathsOfCard } from './flow-script.ts'
 import type { Card, Flow } from './flow.ts'
 
 /**
  * Warnings about cards that run, and not as their author expects: calls of actions of the bot which its code does not export,
- * and options that no answer reaches. Importers make cards for actions that remain to be written, so they refuse no upload.
+ * options that no answer reaches, names in texts that stand for nothing, and cards that say nothing. Importers make cards for actions that remain to be written, so they refuse no upload.
  *
  * @param actions names of the exported actions
  */
@@ -23,10 +25,26 @@ export function warningsOfFlows(flows: Flow[], actions: string[]): string[] {
 }
 
 function warningsOf(card: Card, actions: ReadonlySet<string>): string[] {
-  const { type, action, options } = card
-  if (type === 'choice') return Array.isArray(options) ? warningsOfOptions(options as Option[]) : []
-  if (type !== 'action' || typeof action !== 'string' || action.includes(':') || actions.has(action)) return []
-  return [`there is no action '${action}' in exports.actions`]
+  const { type, action, options, message, variants, translations } = card
+  const warnings = warningsOfPaths(card)
+  if (type === 'choice' && Array.isArray(options)) warnings.push(...warningsOfOptions(options as Option[]))
+  if (type === 'say' && message === undefined && variants === undefined && translations === undefined) {
+    warnings.push('it has no message, and sends nothing')
+  }
+  if (type === 'action' && typeof action === 'string' && !action.includes(':') && !actions.has(action)) {
+    warnings.push(`there is no action '${action}' in exports.actions`)
+  }
+  return warnings
+}
+
+/** Names of templates that stand for nothing, as a misspelt scope does. */
+function warningsOfPaths(card: Card): string[] {
+  const unknown = new Set(pathsOfCard(card).filter((path) => !expressionNames.includes(path.split('.')[0]!)))
+  return [...unknown].map((path) => {
+    const near = didYouMean(path.split('.')[0]!, expressionNames)
+    const names = near === undefined ? `the names are ${expressionNames.join(', ')}` : `did you mean '${near}'?`
+    return `{{${path}}} is always empty: ${names}`
+  })
 }
 
 interface Option {

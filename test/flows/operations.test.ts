@@ -187,6 +187,29 @@ test('an upload whose flows call an action of the bot that its code lacks has a 
   expect(mended.body).not.toHaveProperty('warnings')
 })
 
+test('names in texts that stand for nothing, and cards that say nothing, have warnings', async () => {
+  const cards = [
+    {
+      id: 'misspelt',
+      type: 'say',
+      message: 'Hello {{usr.name}} and {{usr.name}}, {{ user.name }}, {{Math.max(1, 2)}}',
+    },
+    { id: 'nested', type: 'say', message: { type: 'choice', text: '?', options: [{ label: '{{name}}', value: 'v' }] } },
+    { id: 'silent', type: 'say' },
+    { id: 'code', type: 'code', code: 'temp.text = "{{name}}"' },
+    { id: 'comment', type: 'comment', text: '{{name}}' },
+  ]
+  const flows = [{ id: 'main', start: 'first', nodes: [{ id: 'first', cards }] }]
+  const { body } = await platform.ask('POST', '/v1/admin/bots', { name: 'misspelt', flows })
+  const names = 'event, user, conversation, session, bot, temp, workflow, env, now, value'
+  const at = (card: string) => `flow 'main', node 'first', card '${card}': `
+  expect(body.warnings).toEqual([
+    `${at('misspelt')}{{usr.name}} is always empty: did you mean 'user'?`,
+    `${at('nested')}{{name}} is always empty: the names are ${names}`,
+    `${at('silent')}it has no message, and sends nothing`,
+  ])
+})
+
 const choice = (id: string, options: [label: string, value: string][]) => ({
   id,
   type: 'choice',

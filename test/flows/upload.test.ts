@@ -43,13 +43,13 @@ describe('a wrong flow refuses the upload, with its place:', () => {
       'a variable of no scope',
       [main([{ id: 'c', type: 'capture', variable: 'name' }])],
       { ...place, field: 'variable' },
-      'must match pattern',
+      'must be a variable, as user.name, whose scope is one of workflow',
     ],
     [
       'a variable of a prototype',
       [main([{ id: 'c', type: 'capture', variable: 'temp.__proto__' }])],
       { ...place, field: 'variable' },
-      'must match pattern',
+      'must be a variable, as user.name, whose scope is one of workflow',
     ],
     [
       'an expression that does not parse',

@@ -73,7 +73,7 @@ export async function openTestSandbox(options: Partial<SandboxOptions> = {}): Pr
     hooks: hookNames,
     ...options,
     log: (level, message, details) => {
-      if (message === 'A sandbox process is ready') pid = (details as { pid: number }).pid
+      if (message === 'A sandbox process is ready') pid = (details as { sandboxPid: number }).sandboxPid
       options.log?.(level, message, details)
     },
   })

@@ -51,7 +51,7 @@ async function openFreshSandbox(bot: EchoBot, parts: AsyncDisposableStack): Prom
       operations: botOperations.map(({ name, method, path }) => ({ name, method, path })),
       hooks: hookNames,
       log: (_level, _message, details) => {
-        if (details && 'pid' in details) pid = Number(details.pid)
+        if (details && 'sandboxPid' in details) pid = Number(details.sandboxPid)
       },
     }),
     (open) => open.close(),

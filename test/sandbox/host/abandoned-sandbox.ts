@@ -25,7 +25,7 @@ const sandbox = await openSandbox({
   operations: [{ name: 'sayLooping', method: 'POST', path: '/looping' }],
   hooks: ['loop'],
   log: (_level, _message, details) => {
-    pid = (details as { pid: number }).pid
+    pid = (details as { sandboxPid: number }).sandboxPid
   },
 })
 await sandbox.run({

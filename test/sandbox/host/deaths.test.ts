@@ -110,7 +110,7 @@ describe('closing the sandbox', () => {
       operations: [],
       hooks: [],
       log: (_level, message, details) => {
-        if (message === 'A sandbox process is ready') pids.push((details as { pid: number }).pid)
+        if (message === 'A sandbox process is ready') pids.push((details as { sandboxPid: number }).sandboxPid)
       },
     })
     expect(new Set(pids).size).toBe(3)

@@ -19,7 +19,7 @@ beforeEach(async () => {
   sandbox = await openTestSandbox({
     onSuspension: (suspension) => suspensions.push(suspension),
     log: (_level, message, details) => {
-      if (message === 'A sandbox process is killed') killed.push((details as { pid: number }).pid)
+      if (message === 'A sandbox process is killed') killed.push((details as { sandboxPid: number }).sandboxPid)
     },
   })
 })
