@@ -264,7 +264,7 @@ describe('a platform that traces', () => {
 
     test('of sandbox processes that are killed, by why', async () => {
       const [ready] = fixture.worker.lines().filter(({ msg }) => msg === 'A sandbox process is ready')
-      process.kill(Number(ready!['pid']), 'SIGKILL')
+      process.kill(Number(ready!['sandboxPid']), 'SIGKILL')
       const series = 'isobot_sandbox_kills_total{cause="ended"}'
       await expect.poll(async () => figure(await readFigures(workerUrl), series), { timeout: 10_000 }).toBe(1)
     })
