@@ -202,11 +202,11 @@ test('names in texts that stand for nothing, and cards that say nothing, have wa
   const flows = [{ id: 'main', start: 'first', nodes: [{ id: 'first', cards }] }]
   const { body } = await platform.ask('POST', '/v1/admin/bots', { name: 'misspelt', flows })
   const names = 'event, user, conversation, session, bot, temp, workflow, env, now, value'
-  const at = (card: string) => `flow 'main', node 'first', card '${card}': `
+  const node = "flow 'main', node 'first'"
   expect(body.warnings).toEqual([
-    `${at('misspelt')}{{usr.name}} is always empty: did you mean 'user'?`,
-    `${at('nested')}{{name}} is always empty: the names are ${names}`,
-    `${at('silent')}it has no message, and sends nothing`,
+    `${node}, card 'misspelt': {{usr.name}} is always empty: did you mean 'user'?`,
+    `${node}, card 'nested': {{name}} is always empty: the names are ${names}`,
+    `${node}, card 'silent': it has no message, and sends nothing`,
   ])
 })
 
