@@ -1,5 +1,5 @@
 import type { Appearance } from '../../shared/models/webchat-appearance.ts'
-import { createWidget, type Options, type Widget } from './inject/widget.ts'
+import { clientIdOf, createWidget, type Options, type Widget } from './inject/widget.ts'
 
 /** The appearance of the installation, which the platform writes before this script. */
 declare const ISOBOT_APPEARANCE: Appearance
@@ -16,11 +16,15 @@ function start(): void {
   if (!(script instanceof HTMLScriptElement)) return
   const page = window as { botpress?: Widget | EarlyCalls }
   const early = page.botpress
-  // The page has the script twice.
-  if (early && !Array.isArray(early)) return
-  const widget = createWidget(new URL('.', script.src), ISOBOT_APPEARANCE)
-  page.botpress = widget
+  const base = new URL('.', script.src)
   const { selector, init } = script.dataset
+  if (early && !Array.isArray(early)) {
+    // The page has the script twice, or a site that changes pages without loading them has put it into the new one.
+    if (selector !== undefined && init !== 'manual' && early.clientId === clientIdOf(base)) early.init({ selector })
+    return
+  }
+  const widget = createWidget(base, ISOBOT_APPEARANCE)
+  page.botpress = widget
   const run = (calls: EarlyCalls = []) => {
     for (const [member, ...parameters] of calls) {
       const call: unknown = widget[member]

@@ -1172,6 +1172,20 @@ test('the chat goes on where a site moves it, loads its frame anew, or replaces 
   }`)
   await embedded.page.locator('#chat iframe').waitFor()
   await embedded.chat.getByText('Welcome! Which tea?').waitFor()
+  // As libraries that change pages do it: a new body, with the script in it.
+  await embedded.page.evaluate(`{
+    const script = document.createElement('script')
+    const policy = trustedTypes.createPolicy('site', { createScriptURL: (url) => url })
+    script.src = policy.createScriptURL('${url}/inject.js')
+    script.dataset.selector = '#chat'
+    const chat = document.createElement('section')
+    chat.id = 'chat'
+    const body = document.createElement('body')
+    body.append(chat, script)
+    document.body.replaceWith(body)
+  }`)
+  await embedded.page.locator('#chat iframe').waitFor()
+  await embedded.chat.getByText('Welcome! Which tea?').waitFor()
   await embedded.page.context().close()
 })
 

@@ -46,13 +46,18 @@ export interface Widget extends Pick<Events, 'on' | 'off'> {
 
 const version = '1'
 
+/** The webhook id of the web chat at an address. */
+export function clientIdOf(base: URL): string {
+  return decodeURIComponent(base.pathname.split('/').at(-2)!)
+}
+
 /**
  * Creates the widget of a page. Nothing of it is shown, and nothing requested, before `init`.
  *
  * @param base address of the web chat, with a slash at its end
  */
 export function createWidget(base: URL, given: Appearance): Widget {
-  const clientId = decodeURIComponent(base.pathname.split('/').at(-2)!)
+  const clientId = clientIdOf(base)
   const { on, off, emit } = openEvents()
   let appearance = given
   let options: Options = {}
