@@ -11,6 +11,8 @@ export interface TagCondition {
   tag: string
   /** Its value is one of these. */
   anyOf?: string[]
+  /** Or another tag is one of its values. */
+  or?: { tag: string; anyOf: string[] }
   /** It is absent, or its value is none of these. */
   noneOf?: string[]
   exists?: boolean

@@ -3,11 +3,13 @@ import type { TagCondition } from '../models/tag-filter.ts'
 
 /** Restricts a query to rows whose tags fulfil all conditions. @param column of the tags, for instance `files.tags` */
 export function whereTagConditions(query: Knex.QueryBuilder, column: string, conditions: TagCondition[]): void {
-  for (const { tag, anyOf, noneOf, exists } of conditions) {
+  for (const { tag, anyOf, or, noneOf, exists } of conditions) {
     if (anyOf) {
       // Containment has an index, whose condition is the second one.
       void query.where((either) => {
         for (const value of anyOf) void either.orWhereRaw('?? @> ?::jsonb', [column, toObject(tag, value)])
+        for (const value of or?.anyOf ?? [])
+          void either.orWhereRaw('?? @> ?::jsonb', [column, toObject(or!.tag, value)])
         if (anyOf.length === 0) void either.whereRaw('false')
       })
       void query.whereRaw(`?? <> '{}'`, [column])

@@ -153,11 +153,13 @@ test('knowledge is found by a card, once for all runs of the event, and is event
   const bot = await platform.createBot(code, { flows: [{ id: 'main', start: 'first', nodes }] })
   const client = new Client({ apiUrl: platform.url, token: platform.token, botId: bot.id })
   const { knowledgeBase } = await client.createKnowledgeBase({ name: 'shop' })
+  // As the console tags them: the name is that of the knowledge base.
+  const tags = { source: 'knowledge-base', kbId: knowledgeBase.id }
   const { file } = await client.uploadFile({
     key: 'hours.md',
     content: 'The bakery opens at seven.',
     index: true,
-    tags: { kbId: knowledgeBase.id, kbName: 'shop' },
+    tags,
   })
   const status = async () => (await client.getFile({ id: file.id })).file.status
   await expect.poll(status, { timeout: 30_000 }).toBe('indexing_completed')

@@ -2,10 +2,12 @@ import { closedObject } from '../../schema.ts'
 import { ApiError } from '../../errors.ts'
 import { toConsolidated, toResult } from '../../files/search-results.ts'
 import { foundPassage } from '../../models/passage.ts'
-import { tagFilter, toTagConditions } from '../../models/tag-filter.ts'
+import { tagFilter, toTagConditions, type TagCondition } from '../../models/tag-filter.ts'
 import type { PassageRow } from '../../models/tables.ts'
 import { operation } from '../../rpc/operation.ts'
 import { nestTagQuery } from '../../rpc/tag-query.ts'
+import type { Database } from '../../store/database.ts'
+import { findNamedKnowledgeBases } from '../../store/knowledge-bases.ts'
 import { passagesBetween } from '../../store/passages.ts'
 import type { FoundPassage } from '../../store/readable-passages.ts'
 import { filesOf, searchPassages } from '../../store/search-passages.ts'
@@ -45,7 +47,7 @@ export const searchFiles = operation({
     if (Buffer.byteLength(query) > maxQueryBytes || !query.isWellFormed() || query.includes('\0')) {
       throw new ApiError('InvalidQuery', `The query must be text of at most ${maxQueryBytes} bytes`)
     }
-    const tags = toTagConditions(input.tags)
+    const tags = await withKnowledgeBases(db, caller.botId, toTagConditions(input.tags))
     const nearest = similarPassages(context, caller, query, tags)
     const found = await searchPassages(db, caller, { query, tags, limit }, nearest)
     const files = await filesOf(db, [...new Set(found.map((passage) => passage.file_id))])
@@ -59,6 +61,18 @@ export const searchFiles = operation({
     }
   },
 })
+
+/**
+ * Files belong to a knowledge base by its id, in the tag `kbId`; published programs name it in a tag `kbName` too. A search by
+ * the name finds the files of either.
+ */
+async function withKnowledgeBases(db: Database, botId: string, conditions: TagCondition[]): Promise<TagCondition[]> {
+  const named = conditions.find(({ tag }) => tag === 'kbName')
+  if (!named?.anyOf) return conditions
+  const bases = await findNamedKnowledgeBases(db, botId, { ids: undefined, names: named.anyOf })
+  const or = { tag: 'kbId', anyOf: bases.map(({ id }) => id) }
+  return conditions.map((condition) => (condition === named ? { ...condition, or } : condition))
+}
 
 /** Fetches the passages around those that were found. */
 async function neighbours(
