@@ -52,6 +52,8 @@ export function openWebchatFrames(
 ): WebchatFrames {
   const writings = new Map<string, Writing>()
   let hintedAt = -Infinity
+  /** The stream whose message was finished last: a part of it may still be on its way. */
+  let lastFinished: string | undefined
 
   function finish(streamId: string): void {
     clearTimeout(writings.get(streamId)?.timer)
@@ -64,6 +66,7 @@ export function openWebchatFrames(
       // The published web chat shows a message as delivered only by this, and only before the message itself.
       send({ type: 'message_status_changed', data: { message: toWebchatMessage(message), newStatus: 'processing' } })
     }
+    if (typeof streamId === 'string') lastFinished = streamId
     if (typeof streamId !== 'string' || !writings.has(streamId)) {
       return send({ type: 'message_created', data: toWebchatMessage(message) })
     }
@@ -128,9 +131,11 @@ export function openWebchatFrames(
     },
     passing(signal) {
       if (signal.type === 'message_stream_delta') {
-        const writing = writings.get(signal.data.streamId)
+        const { streamId, sequence } = signal.data
+        const writing = writings.get(streamId)
         if (writing) grow(writing, signal.data)
-        else if (signal.data.sequence <= lastFirst && writings.size < maxWritings) begin(signal.data)
+        else if (streamId === lastFinished) return
+        else if (sequence <= lastFirst && writings.size < maxWritings) begin(signal.data)
         else hint()
       } else if (signal.type === 'message_stream_abort') {
         const writing = writings.get(signal.data.streamId)
