@@ -190,14 +190,18 @@ export function scriptsFor(code: string): ScriptName[] {
 
 /**
  * Whether every copy of axios in a bundle can use `fetch`, which versions from 1.7 on do where `process` has no tag. They
- * take 1.4 ms less for each request then (docs/decisions/0055). Where code reads a response as a stream, it expects one
- * of Node.
+ * take 1.4 ms less for each request then (docs/decisions/0055). Where code reads a response as a stream or as bytes, it
+ * expects a stream or a `Buffer` of Node; only that of the public client takes any bytes.
  */
 function canUseFetch(code: string): boolean {
   const withFetch = countOf(code, "Response type '")
   const isOnly = withFetch > 0 && countOf(code, /\bxhr:/g) <= withFetch && !code.includes('[object process]')
-  return isOnly && !/\bresponseType["']?:\s*["'`]stream/.test(code)
+  if (!isOnly || /\bresponseType["']?:\s*["'`]stream/.test(code)) return false
+  return countOf(code, /\bresponseType["']?:\s*["'`]arraybuffer/g) <= countOf(code, downloadOfClient)
 }
+
+/** Words of the public client beside its only request for bytes. */
+const downloadOfClient = 'Failed to download file from provided URL'
 
 function countOf(code: string, text: string | RegExp): number {
   return typeof text === 'string' ? code.split(text).length - 1 : (code.match(text)?.length ?? 0)

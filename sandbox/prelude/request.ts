@@ -19,7 +19,6 @@ export interface RequestOptions {
   integrity?: unknown
   keepalive?: unknown
   window?: unknown
-  [bodyOfAnyMethod]?: boolean
 }
 
 /** The allowed values of each option. `navigate` is reserved for pages. */
@@ -62,6 +61,8 @@ const defaults: Choices = {
  * effect.
  */
 export class Request extends Body {
+  /** Set for all requests by `http`, whose callers may use `fetch` in its place (`sandbox/modules/table.ts`). */
+  static [bodyOfAnyMethod] = false
   readonly url: string
   readonly method: string
   readonly headers: Headers
@@ -87,7 +88,7 @@ export class Request extends Body {
     const method = toMethod(given.method ?? copied?.method ?? 'GET')
     const chosen = choose(given, copied)
     const own = content ?? copied?.moveContent() ?? null
-    if (own !== null && (method === 'GET' || method === 'HEAD') && !given[bodyOfAnyMethod])
+    if (own !== null && (method === 'GET' || method === 'HEAD') && !Request[bodyOfAnyMethod])
       throw new TypeError(`A ${method} request must not have a body`)
     super(own)
     this.url = copied?.url ?? toUrl(input)

@@ -10,6 +10,9 @@ import { RequestSocket } from './socket.ts'
 
 const noBody = new Set(['GET', 'HEAD'])
 
+// Libraries that use `fetch` in place of `http` here send what they would send by `http`.
+Object.defineProperty(Request, bodyOfAnyMethod, { value: true })
+
 type Answer = Response & { [takeContent](): IncomingContent }
 
 /**
@@ -207,8 +210,7 @@ export class ClientRequest extends Writable {
     const { signal } = this.#controller
     const options = { method: this.method, headers: this.#headers.toPairs(), redirect: 'manual' as const, signal }
     try {
-      const withBody = body && { body: body as never, [bodyOfAnyMethod]: true }
-      const response = await fetch(this.#url, { ...options, ...withBody })
+      const response = await fetch(this.#url, { ...options, ...(body && { body: body as never }) })
       this.#receive(response as Answer)
     } catch (error) {
       if (!this.destroyed) this.destroy(toSocketError(error) as Error)

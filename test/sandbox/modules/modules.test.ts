@@ -116,6 +116,16 @@ describe('only the scripts that a bundle names are loaded', () => {
       `require('http'); fail("Response type 'x'"); known = { xhr: 1 }, older = { xhr: 2 }`,
       ['tag', 'common', 'stream', 'http'],
     ],
+    [
+      'and those whose responses are to be bytes of Node',
+      `require('http'); fail("Response type 'x'"); known = { xhr: 1 }; get(url, { responseType: "arraybuffer" })`,
+      ['tag', 'common', 'stream', 'http'],
+    ],
+    [
+      'but not the public client’s own',
+      `require('http'); fail("Response type 'x'"); known = { xhr: 1 }; get(url, { responseType: "arraybuffer" }), fail("Failed to download file from provided URL")`,
+      ['common', 'stream', 'http'],
+    ],
     ['a tokenizer in WebAssembly', `init({ "./tiktoken_bg.js": exports })`, ['tokenizer']],
     ['signatures', `require('crypto').createSign('RSA-SHA256')`, ['common', 'keys']],
   ])('%s', (_what, code, scripts) => {
