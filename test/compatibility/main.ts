@@ -8,6 +8,7 @@ import { kinds } from './catalogue/prepare-projects.ts'
 import { measureHitl } from './hitl/hitl.ts'
 import { measureLlm } from './llm/llm.ts'
 import { measureModels } from './models/models.ts'
+import { measurePlugins } from './plugins/plugins.ts'
 import { measureV12 } from './v12.ts'
 import { measureWizards } from './wizards/wizards.ts'
 
@@ -20,7 +21,7 @@ interface Subject {
 /**
  * Measures how much of what other platforms have works here: bots of v12, the commands of the public command line, the tests
  * of the public chat client, conversations by way of the messaging integrations, the tests and recordings of the packages
- * that ask language models, the plugin that hands conversations over, the install wizards of integrations, the integrations
+ * that ask language models, the plugin that hands conversations over, other plugins, the install wizards of integrations, the integrations
  * of language models, an agent of the published runtime, or, without a subject, the public catalogue of integrations, plugins
  * and bots. `--write` also writes the figures into the documentation.
  */
@@ -34,6 +35,10 @@ const subjects: Record<string, Subject> = {
   },
   chat: { measure: (source, { writes }) => measureChat(source, writes), source: 'checkout of the public repository' },
   hitl: { measure: (source, { writes }) => measureHitl(source, writes), source: 'checkout of the public repository' },
+  plugins: {
+    measure: (source, { writes }) => measurePlugins(source, writes),
+    source: 'checkout of the public repository',
+  },
   wizards: {
     measure: (source, { writes }) => measureWizards(source, writes),
     source: 'checkout of the public repository',
@@ -48,7 +53,7 @@ const subjects: Record<string, Subject> = {
 
 const usage = [
   'npm run compatibility -- [catalogue] --source <checkout of the public repository> [--only <kind>,…] [--write]',
-  ...['v12', 'bp', 'channels', 'chat', 'hitl', 'wizards', 'llm', 'models'].map(
+  ...['v12', 'bp', 'channels', 'chat', 'hitl', 'plugins', 'wizards', 'llm', 'models'].map(
     (name) => `npm run compatibility -- ${name} --source <${subjects[name]!.source}> [--write]`,
   ),
   'npm run compatibility -- agents [--write]',

@@ -1,12 +1,13 @@
 import type { Connection } from '../../../cli/connection.ts'
 import { deployIntegrations } from '../stand-in/deploy-integrations.ts'
+import { setStates } from '../stand-in/set-states.ts'
 import type { VendorRequest, Vendors } from '../stand-in/stand-in.ts'
 import { writeMeasured } from '../write-measured.ts'
 import { channels, secret, type Channel } from './vendors.ts'
 
 /** A message of the bot, with the words that the service has to receive. */
 interface Said {
-  name: string
+  name: 'text' | 'image' | 'choice' | 'card'
   type: string
   payload: Record<string, unknown>
   words: string[]
@@ -113,8 +114,8 @@ class Talk {
 
   /** Delivers a message of the person, as the service does. */
   async say(webhookUrl: string, text: string): Promise<void> {
-    const delivery = this.channel.deliver(text, ++this.#said)
-    const response = await fetch(webhookUrl, { method: 'POST', ...delivery })
+    const { query, ...delivery } = this.channel.deliver(text, ++this.#said)
+    const response = await fetch(`${webhookUrl}?${new URLSearchParams(query)}`, { method: 'POST', ...delivery })
     if (!response.ok) throw new Error(`the webhook answers ${response.status}: ${await response.text()}`)
   }
 
@@ -128,28 +129,6 @@ class Talk {
       await new Promise((resolve) => setTimeout(resolve, pollMilliseconds))
     }
     throw new Error(`the service received ${JSON.stringify(this.sent.slice(from))}`)
-  }
-}
-
-/** Sets states of an installation, as its code does at the end of a wizard. */
-async function setStates(
-  { profile }: Connection,
-  { botId, integrationId: id }: { botId: string; integrationId: string },
-  states: Record<string, object>,
-): Promise<void> {
-  for (const [name, payload] of Object.entries(states)) {
-    const response = await fetch(`${profile.url}/v1/chat/states/integration/${id}/${name}`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${profile.token}`,
-        'x-workspace-id': profile.workspaceId,
-        'x-bot-id': botId,
-        'x-integration-id': id,
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ payload }),
-    })
-    if (!response.ok) throw new Error(`setState: ${await response.text()}`)
   }
 }
 
@@ -194,7 +173,10 @@ async function tryChannel(api: Connection, name: string, talk: Talk): Promise<[s
     })
     await note('message', () => talk.say(webhookUrl, 'hello'))
     let from = 0
-    for (const { name: step, words } of answers) {
+    for (const { name: step, words: usual } of answers) {
+      const words = step === 'text' ? usual : (channel.words?.[step] ?? usual)
+      const isUnsupported = step !== 'text' && channel.words?.[step] === null
+      if (isUnsupported) continue
       await note(step, async () => {
         from = await talk.receives(words, from)
       })

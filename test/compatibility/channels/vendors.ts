@@ -1,10 +1,11 @@
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac, createSign, generateKeyPairSync } from 'node:crypto'
 import type { VendorAnswer, VendorRequest } from '../stand-in/stand-in.ts'
 
 /** A request of a messaging service to a webhook. */
 export interface Delivery {
   body: string
   headers: Record<string, string>
+  query?: Record<string, string>
 }
 
 /** A messaging service with one account, and how a public integration is installed for it. */
@@ -21,6 +22,8 @@ export interface Channel {
   sends(request: VendorRequest): boolean
   /** The answer to a request of the integration. @param id of the message that it sends */
   answer(request: VendorRequest, id: number): VendorAnswer
+  /** The words by which the service recognizes an answer of the bot, where they differ; null for one that the integration cannot send. */
+  words?: Partial<Record<'image' | 'choice' | 'card', string[] | null>>
 }
 
 const person = '15550100'
@@ -41,6 +44,19 @@ const json = (body: unknown, headers: Record<string, string> = {}): Delivery => 
   body: JSON.stringify(body),
   headers: { 'content-type': 'application/json', ...headers },
 })
+
+/** The fields of a JSON Web Token, as text. */
+const encoded = (fields: object) => Buffer.from(JSON.stringify(fields)).toString('base64url')
+
+/** The key with which Microsoft signs its deliveries. */
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+
+/** A token as Microsoft's service sends it with each delivery. */
+function tokenOfMicrosoft(): string {
+  const claims = { iss: 'https://api.botframework.com', aud: 'app', exp: seconds() + 3600, nbf: seconds() - 60 }
+  const signed = `${encoded({ alg: 'RS256', typ: 'JWT', kid: 'key' })}.${encoded(claims)}`
+  return `${signed}.${createSign('RSA-SHA256').update(signed).sign(privateKey, 'base64url')}`
+}
 
 /** A delivery that Meta signs. */
 function signedByMeta(content: unknown): Delivery {
@@ -222,5 +238,143 @@ export const channels: Record<string, Channel> = {
     },
     sends: ({ method, path }) => method === 'POST' && path.endsWith('/Messages.json'),
     answer: (_request, id) => ({ json: { sid: `SM-out-${id}`, status: 'queued' }, status: 201 }),
+  },
+  teams: {
+    hosts: ['login.microsoftonline.com', 'login.botframework.com', 'smba.trafficmanager.net'],
+    configuration: { appId: 'app', appPassword: secret, tenantId: 'tenant' },
+    deliver(text, id) {
+      const activity = {
+        type: 'message',
+        id: `activity-${id}`,
+        timestamp: hours(0),
+        serviceUrl: 'https://smba.trafficmanager.net/emea/',
+        channelId: 'msteams',
+        from: { id: '29:ada', name: 'Ada', aadObjectId: 'ada' },
+        conversation: { conversationType: 'personal', tenantId: 'tenant', id: 'a:conversation' },
+        recipient: { id: '28:app', name: 'Stand-in' },
+        locale: 'en-US',
+        text,
+      }
+      return json(activity, { authorization: `Bearer ${tokenOfMicrosoft()}` })
+    },
+    sends: ({ method, path }) => method === 'POST' && /\/v3\/conversations\/.*\/activities/.test(path),
+    answer({ path, query }, id) {
+      if (path.endsWith('/keys'))
+        return { json: { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'key', use: 'sig' }] } }
+      if (path.endsWith('/token')) return { json: { token_type: 'Bearer', expires_in: 3599, access_token: 'access' } }
+      const authority = 'https://login.microsoftonline.com/tenant'
+      if (path.endsWith('/instance')) {
+        return {
+          json: {
+            tenant_discovery_endpoint: query
+              .get('authorization_endpoint')
+              ?.replace(/oauth2.*/, '.well-known/openid-configuration'),
+            metadata: [
+              {
+                preferred_network: 'login.microsoftonline.com',
+                preferred_cache: 'login.windows.net',
+                aliases: ['login.microsoftonline.com'],
+              },
+            ],
+          },
+        }
+      }
+      if (path.endsWith('/openid-configuration')) {
+        const [issuer, endpoint] = [`${authority}/v2.0`, `${authority}/oauth2/v2.0`]
+        return {
+          json: { issuer, token_endpoint: `${endpoint}/token`, authorization_endpoint: `${endpoint}/authorize` },
+        }
+      }
+      if (path.includes('/members/')) return { json: { id: '29:ada', name: 'Ada', email: 'ada@example.com' } }
+      return { json: { id: `out-${id}` }, status: 201 }
+    },
+  },
+  sunco: {
+    hosts: ['stand-in.zendesk.com'],
+    configuration: {},
+    states: {
+      credentials: { token: 'access', appId: 'app', subdomain: 'stand-in' },
+      webhook: { id: 'webhook', secret },
+    },
+    deliver(text, id) {
+      const payload = {
+        conversation: { id: 'conversation', type: 'personal' },
+        message: {
+          id: `message-${id}`,
+          received: hours(0),
+          author: { type: 'user', userId: person, displayName: 'Ada', user: { id: person } },
+          content: { type: 'text', text },
+          source: { type: 'web' },
+        },
+      }
+      const event = { id: `event-${id}`, createdAt: hours(0), type: 'conversation:message', payload }
+      return json({ app: { id: 'app' }, webhook: { id: 'webhook' }, events: [event] }, { 'x-api-key': secret })
+    },
+    sends: ({ method, path }) => method === 'POST' && path.endsWith('/messages'),
+    answer: (_request, id) => ({ json: { messages: [{ id: `out-${id}`, received: hours(0) }] }, status: 201 }),
+  },
+  wechat: {
+    hosts: ['api.weixin.qq.com', 'files.example'],
+    configuration: { appId: 'app', appSecret: secret, webhookSigningSecret: secret },
+    deliver(text, id) {
+      const [timestamp, nonce] = [String(seconds()), `nonce-${id}`]
+      const signature = createHash('sha1').update([secret, timestamp, nonce].toSorted().join('')).digest('hex')
+      const fields = { ToUserName: 'stand-in', FromUserName: person, MsgType: 'text', Content: text }
+      const texts = Object.entries(fields).map(([name, value]) => `<${name}><![CDATA[${value}]]></${name}>`)
+      const body = `<xml>${texts.join('')}<CreateTime>${timestamp}</CreateTime><MsgId>${4700 + id}</MsgId></xml>`
+      return { body, headers: { 'content-type': 'text/xml' }, query: { signature, timestamp, nonce } }
+    },
+    sends: ({ path }) => path === '/cgi-bin/message/custom/send',
+    answer({ path }, id) {
+      if (path === '/picture.png') return { file: Buffer.from('a picture'), type: 'image/png' }
+      if (path.endsWith('/token')) return { json: { access_token: 'access', expires_in: 7200 } }
+      if (path.endsWith('/upload')) return { json: { type: 'image', media_id: 'uploaded', created_at: seconds() } }
+      return { json: { errcode: 0, errmsg: 'ok', msgid: String(1000 + id) } }
+    },
+    words: { image: ['uploaded'], choice: null, card: null },
+  },
+  intercom: {
+    hosts: ['api.intercom.io'],
+    configuration: { accessToken: 'access', adminId: '4711', clientSecret: secret },
+    deliver(text, id) {
+      const author = { type: 'user', id: person, email: 'ada@example.com' }
+      const part = { type: 'conversation_part', id: `part-${id}`, author, body: `<p>${text}</p>` }
+      const item = {
+        type: 'conversation',
+        id: 'conversation',
+        admin_assignee_id: 4711,
+        source: { ...part, type: 'conversation' },
+        conversation_parts: { conversation_parts: id === 1 ? [] : [part] },
+      }
+      const topic = id === 1 ? 'conversation.user.created' : 'conversation.user.replied'
+      const { body, headers } = json({ type: 'notification_event', topic, data: { item } })
+      const signature = createHmac('sha1', secret).update(body).digest('hex')
+      return { body, headers: { ...headers, 'x-hub-signature': `sha1=${signature}` } }
+    },
+    sends: ({ path }) => path.endsWith('/reply'),
+    answer: (_request, id) => ({
+      json: { type: 'conversation', conversation_parts: { conversation_parts: [{ id: `out-${id}` }] } },
+    }),
+    words: { choice: ['Which one?', 'first', 'second'], card: ['A card', 'taken'] },
+  },
+  postmark: {
+    hosts: ['api.postmarkapp.com', 'files.example'],
+    configuration: { serverToken: 'access', fromEmail: 'bot@example.com', webhookSecret: secret },
+    deliver(text, id) {
+      const [ada, bot] = ['ada@example.com', 'bot@example.com']
+      const full = (Email: string) => ({ Email, Name: Email, MailboxHash: '' })
+      const thread = id === 1 ? [] : [{ Name: 'References', Value: '<mail-1@example.com>' }]
+      const Headers = [{ Name: 'Message-ID', Value: `<mail-${id}@example.com>` }, ...thread]
+      const sent = { From: ada, FromName: 'Ada', FromFull: full(ada), To: bot, ToFull: [full(bot)], Date: hours(0) }
+      const delivery = json({ ...sent, Subject: 'A question', MessageID: `mail-${id}`, TextBody: text, Headers })
+      return { ...delivery, query: { secret } }
+    },
+    sends: ({ method, path }) => method === 'POST' && path === '/email',
+    answer({ path }, id) {
+      if (path.endsWith('.png')) return { file: Buffer.from('a picture'), type: 'image/png' }
+      if (path === '/server') return { json: { ID: 1, Name: 'Stand-in', InboundHookUrl: '' } }
+      return { json: { ErrorCode: 0, Message: 'OK', MessageID: `out-${id}`, To: 'ada@example.com' } }
+    },
+    words: { image: ['picture.png', Buffer.from('a picture').toString('base64')] },
   },
 }
