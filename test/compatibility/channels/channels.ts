@@ -115,7 +115,8 @@ class Talk {
   /** Delivers a message of the person, as the service does. */
   async say(webhookUrl: string, text: string): Promise<void> {
     const { query, ...delivery } = this.channel.deliver(text, ++this.#said)
-    const response = await fetch(`${webhookUrl}?${new URLSearchParams(query)}`, { method: 'POST', ...delivery })
+    const url = `${webhookUrl}?${new URLSearchParams(query).toString()}`
+    const response = await fetch(url, { method: 'POST', ...delivery })
     if (!response.ok) throw new Error(`the webhook answers ${response.status}: ${await response.text()}`)
   }
 

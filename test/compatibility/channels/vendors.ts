@@ -58,6 +58,9 @@ function tokenOfMicrosoft(): string {
   return `${signed}.${createSign('RSA-SHA256').update(signed).sign(privateKey, 'base64url')}`
 }
 
+/** An address in a delivery of Postmark. */
+const mailbox = (Email: string) => ({ Email, Name: Email, MailboxHash: '' })
+
 /** A delivery that Meta signs. */
 function signedByMeta(content: unknown): Delivery {
   const { body, headers } = json(content)
@@ -362,10 +365,16 @@ export const channels: Record<string, Channel> = {
     configuration: { serverToken: 'access', fromEmail: 'bot@example.com', webhookSecret: secret },
     deliver(text, id) {
       const [ada, bot] = ['ada@example.com', 'bot@example.com']
-      const full = (Email: string) => ({ Email, Name: Email, MailboxHash: '' })
       const thread = id === 1 ? [] : [{ Name: 'References', Value: '<mail-1@example.com>' }]
       const Headers = [{ Name: 'Message-ID', Value: `<mail-${id}@example.com>` }, ...thread]
-      const sent = { From: ada, FromName: 'Ada', FromFull: full(ada), To: bot, ToFull: [full(bot)], Date: hours(0) }
+      const sent = {
+        From: ada,
+        FromName: 'Ada',
+        FromFull: mailbox(ada),
+        To: bot,
+        ToFull: [mailbox(bot)],
+        Date: hours(0),
+      }
       const delivery = json({ ...sent, Subject: 'A question', MessageID: `mail-${id}`, TextBody: text, Headers })
       return { ...delivery, query: { secret } }
     },

@@ -93,7 +93,7 @@ const cases: [plugin: string, what: string, attempt: (scene: Scene) => Promise<v
       const [startDate, endDate] = [Date.now() - day, Date.now() + day].map((time) => new Date(time).toISOString())
       await reaches([2], async () => {
         const { records } = await client.getBotAnalytics({ id: botId, startDate: startDate!, endDate: endDate! })
-        return records.flatMap(({ customEvents = {} }) => Object.values(customEvents as Record<string, number>))
+        return records.flatMap(({ customEvents }) => Object.values(customEvents))
       })
     },
   ],
