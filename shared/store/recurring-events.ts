@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts'
-import { flowScheduled } from '../models/event.ts'
+import { flowScheduled, reservedTypes } from '../models/event.ts'
 import { nextOccurrence } from '../recurrence.ts'
 import { query, type Database } from './database.ts'
 import { eventInsert } from './insert-rows.ts'
@@ -23,7 +23,7 @@ export interface RecurringEvent {
  * Changes a bot's recurring events: given ones are set, null ones are removed, the others stay. One whose schedule is
  * unchanged keeps its next time.
  *
- * @throws ApiError `InvalidPayload` when a schedule is not a cron expression or a name is reserved, `LimitExceeded` when
+ * @throws ApiError `InvalidPayload` when a schedule is not a cron expression, or a name or a type is reserved, `LimitExceeded` when
  *   there are too many
  */
 export async function setRecurringEvents(
@@ -35,6 +35,12 @@ export async function setRecurringEvents(
   for (const [name, change] of Object.entries(changes)) {
     if (name.startsWith(ofFlows)) {
       throw new ApiError('InvalidPayload', `recurringEvents: names that begin with '${ofFlows}' belong to flows`)
+    }
+    if (change && reservedTypes.includes(change.type)) {
+      throw new ApiError(
+        'InvalidPayload',
+        `recurringEvents.${name}: the event type '${change.type}' is reserved by the platform: choose another`,
+      )
     }
     if (change) await putRecurringEvent(db, botId, name, change, nextOccurrence(change.schedule.cron, now))
     else await db('recurring_events').where({ bot_id: botId, name }).delete()

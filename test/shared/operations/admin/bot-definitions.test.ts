@@ -98,6 +98,10 @@ describe('a bot’s definition, with the published client,', () => {
     const refused = client.updateBot({ id, name: 'renamed', recurringEvents: { never: every('at noon') } })
     await expect(refused).rejects.toMatchObject({ type: 'InvalidPayload' })
     expect((await client.getBot({ id })).bot).toEqual(bot)
+    const forged = { ...every('0 9 * * *'), type: 'message_created' }
+    await expect(client.updateBot({ id, recurringEvents: { forged } })).rejects.toThrow(
+      "recurringEvents.forged: the event type 'message_created' is reserved by the platform",
+    )
   })
 
   test('has a warning in answers about recurring events of types to which it has no subscription', async () => {
