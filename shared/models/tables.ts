@@ -532,6 +532,8 @@ export interface WorkflowRow {
   status: WorkflowStatus
   /** The event in whose handling it is in progress. */
   event_id: string | null
+  /** The time from which it may be continued, if it is still in progress then. */
+  continues_at: Date | null
   input: Record<string, unknown>
   output: Record<string, unknown>
   tags: Record<string, string>

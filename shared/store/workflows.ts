@@ -27,9 +27,9 @@ export async function insertWorkflow(db: Database, workflow: NewWorkflow): Promi
   const [row] = await query<WorkflowRow>(
     db,
     `insert into workflows
-       (id, bot_id, name, status, input, tags, parent_id, conversation_id, user_id, timeout_at, event_id)
+       (id, bot_id, name, status, input, tags, parent_id, conversation_id, user_id, timeout_at, event_id, continues_at)
      values (:id, :botId, :name, :status, :input, :tags, :parentId, :conversationId, :userId,
-       coalesce(:timeoutAt, now() + ${defaultTimeout}), :eventId)
+       coalesce(:timeoutAt, now() + ${defaultTimeout}), :eventId, case when :eventId::text is not null then now() end)
      returning *`,
     {
       id: workflow.id,
@@ -182,6 +182,7 @@ export async function changeWorkflow(
        timeout_at = coalesce(:timeoutAt, timeout_at),
        failure_reason = coalesce(:failureReason, failure_reason),
        event_id = coalesce(:eventId, event_id),
+       continues_at = case when :eventId::text is null then continues_at else now() end,
        completed_at = case when coalesce(:status, status) = any(:finalStatuses::text[])
          then coalesce(completed_at, now()) end,
        updated_at = now()
@@ -232,21 +233,35 @@ export async function dueWorkflows(db: Database, due: Due): Promise<WorkflowRow[
 }
 
 /**
- * Workflows that are still in progress after the event in whose handling they are has ended. An update of their own that failed,
- * or that no code handles, is not followed by another one. One that has run for long waits a twentieth of that time, so that one that never ends takes few events.
+ * Whether a workflow is continued: it is still in progress after the event in whose handling it is has ended. An update of its own
+ * that failed, or that no code handles, is not followed by another one until it is replayed. A workflow that has run for long
+ * waits a twentieth of that time, so that one that never ends takes few events.
  */
-const continuable = `
-  workflows.status = 'in_progress' and workflows.event_id is not null and timeout_at > now()
-  and not exists (
-    select from events
-    where events.id = workflows.event_id
-      and (ended_at is null or (events.status in ('failed', 'ignored') and events.workflow_id = workflows.id)
-        or ended_at + (ended_at - workflows.created_at) / 20 > now()))`
+const isContinued = `
+  events.id is null or (events.ended_at is not null
+    and not (events.status in ('failed', 'ignored') and events.workflow_id = workflows.id)
+    and events.ended_at + (events.ended_at - workflows.created_at) / 20 <= now())`
 
+/**
+ * Finds workflows that have to be continued, and puts off those whose time has not come, so that a look costs what is due and
+ * not what is in progress.
+ */
 export async function continuableWorkflows(db: Database, due: Due): Promise<WorkflowRow[]> {
   return query<WorkflowRow>(
     db,
-    `select * from workflows where ${continuable} and bot_id <> all(:fullBots::text[]) order by id limit :limit`,
+    `with due as materialized (
+       select id from workflows
+       where status = 'in_progress' and continues_at <= now() and bot_id <> all(:fullBots::text[])
+       order by continues_at limit :limit
+       for no key update skip locked
+     ), looked as materialized (
+       select workflows.id, ${isContinued} as is_continued
+       from due join workflows using (id) left join events on events.id = workflows.event_id
+     ), put_off as (
+       update workflows set continues_at = now() + greatest(interval '1 second', (now() - created_at) / 20)
+       from looked where workflows.id = looked.id and not is_continued
+     )
+     select workflows.* from looked join workflows using (id) where is_continued`,
     { ...due },
   )
 }
@@ -256,7 +271,9 @@ export async function lockContinuable(db: Database, botId: string, id: string): 
   await lockWorkflow(db, botId, id)
   const [row] = await query<WorkflowRow>(
     db,
-    `select * from workflows where bot_id = :botId and id = :id and ${continuable}`,
+    `select workflows.* from workflows left join events on events.id = workflows.event_id
+     where workflows.bot_id = :botId and workflows.id = :id and workflows.status = 'in_progress' and continues_at <= now()
+       and timeout_at > now() and (${isContinued})`,
     { botId, id },
   )
   return row
@@ -267,7 +284,11 @@ export async function noteWorkflowEvent(
   db: Database,
   { botId, id, eventId }: Record<'botId' | 'id' | 'eventId', string>,
 ) {
-  await db('workflows').where({ bot_id: botId, id }).update({ event_id: eventId })
+  await query(db, 'update workflows set event_id = :eventId, continues_at = now() where bot_id = :botId and id = :id', {
+    botId,
+    id,
+    eventId,
+  })
 }
 
 /** Ends a workflow as timed out. Undefined when it has ended otherwise or its time was extended meanwhile. */

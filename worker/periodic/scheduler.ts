@@ -24,9 +24,10 @@ import { leaseMilliseconds } from '../tasks/call-inbox-webhook.ts'
 import { repeatedly } from './repeatedly.ts'
 
 /**
- * Runs due work: scheduled events and messages, recurring events, expired states, workflows that are overdue or go on, overdue handovers, and news
- * for the webhooks of inboxes. Rows hold the times, and every worker looks for due rows. Two workers may find the same row; each acts in one statement or
- * transaction that takes effect only while the row is still due, so it takes effect once.
+ * Runs due work: scheduled events and messages, recurring events, expired states, workflows that are overdue or go on,
+ * overdue handovers, and news for the webhooks of inboxes. Rows hold the times, and every worker looks for due rows. Two
+ * workers may find the same row; each acts in one statement or transaction that takes effect only while the row is still due,
+ * so it takes effect once.
  *
  * A row that becomes an event counts toward the bot's backlog limit. At the limit it stays due until a later look:
  * nothing is lost, and the rows of other bots come first.

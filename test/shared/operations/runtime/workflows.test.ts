@@ -314,4 +314,18 @@ describe('a workflow that its handler leaves in progress', () => {
     await platform.context.db('events').where({ id: begun!.id }).update({ status: 'processed' })
     await expect.poll(() => updateTypes(id), { timeout: 20_000 }).toHaveLength(3)
   })
+
+  test('is looked at in longer and longer intervals while the event lasts', async () => {
+    const { db } = platform.context
+    const event = { type: 'later', payload: {}, schedule: { delay: 3_600_000 } }
+    const { body } = await platform.ask('POST', '/v1/chat/events', event, asBot)
+    const id = await begin({ status: 'in_progress', eventId: body.event.id })
+    await db('workflows')
+      .where({ id })
+      .update({ created_at: db.raw(`now() - interval '1 hour'`), continues_at: db.fn.now() })
+    await look(platform.context)
+    const row = await db('workflows').where({ id }).first()
+    expect(row!.continues_at!.getTime() - Date.now()).toBeGreaterThan(150_000)
+    expect(await updateTypes(id)).toEqual([])
+  })
 })
