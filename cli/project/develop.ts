@@ -39,7 +39,7 @@ export async function develop(project: Project, connection: Connection, options:
   let current = project
   let bundler = await openBundler(current)
   parts.defer(() => bundler[Symbol.asyncDispose]())
-  /** What isobot.json declared at the last deployment. */
+  /** The declarations of isobot.json at the last deployment. */
   let applied = declarationsOf(current)
   const ended = Promise.withResolvers<void>()
   signal.addEventListener('abort', () => ended.resolve(), { once: true })
@@ -103,7 +103,7 @@ export async function develop(project: Project, connection: Connection, options:
   await deployments.settled()
 }
 
-/** What a change of isobot.json may change: all but the ids of bots, which deployments write. */
+/** The parts of isobot.json whose changes are applied: all but the ids of bots, which deployments write. */
 function declarationsOf({ entry, settings: { bots: _bots, ...declared } }: Project): object {
   return { entry, ...declared }
 }

@@ -45,7 +45,7 @@ export const replaceDefinition = {
 } as const
 
 /**
- * What an update of an integration is applied to.
+ * The definition that an update of an integration is applied to.
  *
  * @throws ApiError `InvalidPayload` when the definition is replaced without the code whose functions it declares
  */

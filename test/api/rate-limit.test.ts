@@ -345,7 +345,7 @@ describe('an unavailable Redis', () => {
     const { statuses, median } = await helloManyTimes(`${chatUrl}/hello`)
     expect([...statuses]).toEqual([200])
     expect(median).toBeLessThan(200)
-    // What follows a commit is missing, and the log has the outage instead of a line for each request.
+    // The work after a commit is missing, and the log has the outage instead of a line for each request.
     const ann = await createChatUser(chatUrl)
     const headers = { 'idempotency-key': 'one', 'x-user-key': ann.key }
     const message = { conversationId: await ann.createConversation(), payload: { type: 'text', text: 'hi' } }

@@ -1236,7 +1236,7 @@ test('keys of an input method neither send the text nor close the chat', async (
     const event = new KeyboardEvent('keydown', { bubbles: true, cancelable: true, ...press })
     return document.querySelector('textarea').dispatchEvent(event)
   })`)
-  // What no script has prevented, the browser and the input method do.
+  // Events that no script has prevented are left to the browser and the input method.
   expect(taken).toEqual([true, true, true])
   await say(chat, 'お茶')
   await chat.getByText('You said お茶').waitFor()

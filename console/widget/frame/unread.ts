@@ -36,7 +36,7 @@ export function openUnread(
     visitor.set('seen', last.createdAt)
   })
   effect(() => onCount(count.value))
-  // What the visitor has seen in another tab is seen.
+  // Messages that the visitor has seen in another tab are seen.
   storage.onChange('seen', () => {
     const elsewhere = visitor.get('seen') ?? ''
     if (elsewhere > seen.value) seen.value = elsewhere

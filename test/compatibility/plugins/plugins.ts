@@ -53,7 +53,7 @@ const file = (id: string, name: string) => ({
   contentHash: `hash-${id}`,
 })
 
-/** What the plugins do, by plugin, in order. @throws Error when one does not */
+/** The results of the plugins, by plugin, in order. @throws Error when one does not */
 const cases: [plugin: string, what: string, attempt: (scene: Scene) => Promise<void>][] = [
   [
     'logger',
