@@ -11,7 +11,8 @@ import { namedState, noState, stateMeta, stateName } from './state-owner.ts'
 export const getState = operation({
   name: 'getState',
   description:
-    'Returns a state. Each read of a state with an expiry restarts its expiry period. A state whose declared schema has a default for each field has these before it is set.',
+    'Returns a state. Each read of a state with an expiry restarts its expiry period. A state whose declared schema has a ' +
+    'default for each field has these before it is set.',
   method: 'GET',
   path: '/v1/chat/states/{type}/{id}/{name}',
   access: 'bot',
