@@ -30,8 +30,8 @@ test('with an interval, calls soon after a batch go out together at its end, and
   await new Promise((resolve) => setImmediate(resolve))
   expect(await Promise.all([second, double(3)])).toEqual([4, 6])
   expect(sent.map(({ inputs }) => inputs)).toEqual([[1], [2, 3]])
-  // Timers may fire a millisecond early.
-  expect(sent[1]!.at - sent[0]!.at).toBeGreaterThanOrEqual(interval - 1)
+  // Timers drop the fraction of a millisecond, and may fire one early.
+  expect(sent[1]!.at - sent[0]!.at).toBeGreaterThanOrEqual(interval - 2)
   await expect.poll(() => performance.now() - sent[1]!.at).toBeGreaterThan(interval)
   const last = double(4)
   expect(sent.map(({ inputs }) => inputs)).toEqual([[1], [2, 3], [4]])

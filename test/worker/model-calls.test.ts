@@ -89,7 +89,7 @@ test('a call that is repeated while it is in flight, as after an outage of the d
       }),
     })
   const first = ask()
-  await vi.waitFor(() => expect(answers).toHaveLength(1))
+  await expect.poll(() => answers).toHaveLength(1)
   const second = ask()
   answers[0]!()
   const replies = await Promise.all([first, second])

@@ -148,7 +148,7 @@ describe.each(['postgres', 's3'])('contents in %s', (store) => {
           // A part of an upload to the bucket is larger than this content: there, only the row shows that it has begun.
           expect(store === 's3' || (await partsOf(object!.id)).length > 0).toBe(true)
           return object!
-        })
+        }, patience)
         api.kill()
         await api.exited
         expect(begun).toMatchObject({ bot_id: botId, store, size: null })
