@@ -15,9 +15,10 @@ export default defineConfig({
     // The next process that a test starts has the code that Node has compiled, and stripped of types, for the one before.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'node-compile') },
     sequence: { sequencer: LongestFirst },
-    // A test file uses more than one processor at times: its process, those that it starts, PostgreSQL. With three files
-    // for two processors the suite took as long, with a quarter more of processor time, and more tests passed late.
-    maxWorkers: availableParallelism(),
+    // Files wait a quarter of the time, for deadlines that they test and for processes that start. With three files for two
+    // idle processors of an AMD EPYC the suite took 1316 s, where with two files it took 1566 s; on a slower machine both took
+    // as long.
+    maxWorkers: availableParallelism() + 1,
     // Tests that kill, stop and start processes race with whatever else the machine does. A test that fails twice is
     // wrong; one that passes at its second attempt is named at the end of the run.
     retry: 1,
@@ -25,6 +26,6 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // By default one second, which a loaded machine exceeds. An outcome that comes ends the wait at once.
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 20_000, interval: 20 } },
   },
 })
