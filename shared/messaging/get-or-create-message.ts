@@ -47,9 +47,10 @@ export interface GotMessage {
 export async function getOrCreateMessage(
   context: BotContext,
   db: Database,
-  { schedule, ...given }: GetOrCreateMessageInput,
+  input: GetOrCreateMessageInput,
 ): Promise<GotMessage> {
   const { caller } = context
+  const { schedule, ...given } = input
   const { conversationId, discriminateByTags, tags = {}, payload } = given
   const dueAt = schedule && scheduledTime(schedule)
   if (!(await findScopedConversation(db, caller, conversationId))) throw noSuchConversation(conversationId)
@@ -78,13 +79,18 @@ export async function getOrCreateMessage(
   })
   if (found.created) return { ...found, ...isFuture }
   const { row } = found
+  const isUnchanged = isSettled(row.tags, change) && (!content || hasContent(row, content))
+  if (content && !isUnchanged) {
+    await assertReadable({ ...context, db }, conversationId, { type: row.type, payload: content.payload })
+  }
   if (scheduled) {
     const updated = { ...row, ...content, tags: changeTags(row.tags, change) }
-    await updateScheduledMessage(db, scheduled.id, updated)
-    return { row: updated, created: false, isFuture: true }
+    const isScheduled = isUnchanged || (await updateScheduledMessage(db, scheduled.id, updated))
+    if (isScheduled) return { row: updated, created: false, isFuture: true }
+    // It was sent or cancelled meanwhile.
+    return getOrCreateMessage(context, db, input)
   }
-  if (isSettled(row.tags, change) && (!content || hasContent(row, content))) return found
-  if (content) await assertReadable({ ...context, db }, conversationId, { type: row.type, payload: content.payload })
+  if (isUnchanged) return found
   const changed = await updateRuntimeMessage(db, { botId: caller.botId, id: row.id }, { tags: change, content })
   return { row: changed ?? row, created: false }
 }

@@ -71,16 +71,20 @@ export async function putIntoMailbox(db: Database, event: EventRow): Promise<boo
 }
 
 /**
- * Whether an event is still scheduled. If so it stays scheduled until the transaction ends, since its conversation is
- * locked.
+ * Finds an event as it is now, if it is still scheduled. If so it stays as it is until the transaction ends. Undefined when it
+ * is not.
  */
-export async function lockScheduledEvent(db: Database, event: EventRow): Promise<boolean> {
+export async function lockScheduledEvent(db: Database, event: EventRow): Promise<EventRow | undefined> {
   await query(db, `select from conversations where bot_id = :botId and id = :id for no key update`, {
     botId: event.bot_id,
     id: event.conversation_id,
   })
-  const rows = await query(db, `select from events where id = :id and status = 'scheduled'`, { id: event.id })
-  return rows.length === 1
+  const [row] = await query<EventRow>(
+    db,
+    `select * from events where id = :id and status = 'scheduled' for no key update`,
+    { id: event.id },
+  )
+  return row
 }
 
 /** Ends an event that needs no run of code. */
@@ -119,18 +123,19 @@ export async function findScheduledMessage(
   return row as EventRow | undefined
 }
 
-/** Changes the content and the tags of a scheduled message, if it is not due yet. */
+/** Changes the content and the tags of a scheduled message. @returns whether it is still scheduled */
 export async function updateScheduledMessage(
   db: Database,
   eventId: string,
   { payload, metadata, tags }: Pick<MessageRow, 'payload' | 'metadata' | 'tags'>,
-): Promise<void> {
+): Promise<boolean> {
   const changes = { payload, ...(metadata && { metadata }), tags }
-  await query(
+  const rows = await query(
     db,
     `update events
      set payload = jsonb_set(payload, '{message}', (payload -> 'message') - 'metadata' || :changes::jsonb)
-     where id = :eventId and status = 'scheduled'`,
+     where id = :eventId and status = 'scheduled' returning id`,
     { eventId, changes: JSON.stringify(changes) },
   )
+  return rows.length === 1
 }

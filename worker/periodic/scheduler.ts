@@ -117,17 +117,18 @@ async function goOff(context: Context, event: EventRow): Promise<void> {
 
 /** Stores and publishes a scheduled message. */
 async function say(context: Context, event: EventRow): Promise<void> {
-  const ready = event.payload as unknown as ReadyMessage
+  const { direction } = event.payload as unknown as ReadyMessage
   const { db, waiting } = context
   const store = () =>
     db.transaction(async (transaction) => {
-      if (!(await lockScheduledEvent(transaction, event))) return undefined
-      const stored = await storeInSavepoint(transaction, ready)
+      const present = await lockScheduledEvent(transaction, event)
+      if (!present) return undefined
+      const stored = await storeInSavepoint(transaction, present.payload as unknown as ReadyMessage)
       await endScheduledEvent(transaction, event.id, stored ? { status: 'processed' } : gone)
       return stored
     })
   // Only incoming messages become events of the bot, so only they count toward its backlog limit.
-  const message = await (ready.direction === 'incoming' ? waiting.admitDue(db, event.bot_id, store) : store())
+  const message = await (direction === 'incoming' ? waiting.admitDue(db, event.bot_id, store) : store())
   if (message) await announceMessage({ ...context, caller: { kind: 'bot', botId: event.bot_id } }, message)
 }
 

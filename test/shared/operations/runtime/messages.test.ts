@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { storeMessage, type ReadyMessage } from '#shared/messaging/create-message.ts'
+import type { Database } from '#shared/store/database.ts'
+import { endScheduledEvent } from '#shared/store/scheduled-events.ts'
 import { createChatUser } from '../../../support/chat-client.ts'
 import { openEntryPoints, type Ask, type BotWithEntryPoints } from '../../../support/entry-points.ts'
 import { listen } from '../../../support/event-stream.ts'
@@ -80,6 +83,18 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
       return body.message
     }, 20_000)
     expect(await getOrCreate({ schedule: later })).toEqual({ message: stored, meta: { created: false } })
+  })
+
+  test('getOrCreateMessage refuses for a scheduled message what chat clients could not show', async () => {
+    const given = { type: 'text', conversationId: own.conversationId, tags: { id: randomUUID() } }
+    const getOrCreate = (fields: object) =>
+      ask('POST', `${messages}/get-or-create`, { ...given, schedule: { delay: 3_600_000 }, ...fields })
+    const { body } = await getOrCreate({ payload: { text: 'one' } })
+    expect(await getOrCreate({ payload: { words: 'two' } })).toMatchObject({
+      status: 400,
+      body: { type: 'InvalidPayload' },
+    })
+    expect((await getOrCreate({})).body.message).toEqual(body.message)
   })
 
   test('updateMessage merges tags, replaces the payload, and keeps what chat clients can show', async () => {
@@ -237,4 +252,54 @@ test('a chat’s listener receives the bot’s changes of participants and messa
     { type: 'message_deleted', data: { id: message.id, conversationId, userId: bot.id } },
   ])
   await stream.close()
+})
+
+describe('a change of a scheduled message', () => {
+  const getOrCreate = async (payload: object, tags: object) => {
+    const schedule = { delay: 3_600_000 }
+    const body = { type: 'text', conversationId: own.conversationId, tags, payload, schedule }
+    return (await own.entryPoints.overHttp('POST', `${messages}/get-or-create`, body)).body
+  }
+  const get = async (id: string) => (await own.entryPoints.overHttp('GET', `${messages}/${id}`)).body.message
+  const findEvent = (db: Database, id: string) => db('events').whereRaw(`payload #>> '{message,id}' = ?`, [id])
+  const isWaiting = (statement: string) =>
+    platform.context
+      .db('pg_stat_activity')
+      .where({ wait_event_type: 'Lock' })
+      .whereRaw('datname = current_database()')
+      .whereLike('query', `%${statement}%`)
+  const begin = async () => {
+    const transaction = await platform.context.db.transaction()
+    onTestFinished(async () => void (transaction.isCompleted() || (await transaction.rollback())))
+    return transaction
+  }
+
+  test('is in it although the scheduler has read it before', async () => {
+    const tags = { id: randomUUID() }
+    const { message } = await getOrCreate({ text: 'one' }, tags)
+    const transaction = await begin()
+    await transaction('conversations').where({ id: own.conversationId }).forUpdate().first()
+    await findEvent(platform.context.db, message.id).update({ available_at: new Date() })
+    await expect.poll(() => isWaiting('from conversations')).toHaveLength(1)
+    expect((await getOrCreate({ text: 'two' }, tags)).message).toMatchObject({
+      id: message.id,
+      payload: { text: 'two' },
+    })
+    await transaction.commit()
+    await expect.poll(() => get(message.id)).toMatchObject({ payload: { text: 'two' } })
+  })
+
+  test('is one of the sent message when it is sent meanwhile', async () => {
+    const tags = { id: randomUUID() }
+    const { message } = await getOrCreate({ text: 'one' }, tags)
+    const transaction = await begin()
+    const event = await findEvent(transaction, message.id).forUpdate().first()
+    await storeMessage(transaction, event!.payload as unknown as ReadyMessage)
+    await endScheduledEvent(transaction, event!.id, { status: 'processed' })
+    const changing = getOrCreate({ text: 'two' }, tags)
+    await expect.poll(() => isWaiting('update events')).toHaveLength(1)
+    await transaction.commit()
+    expect(await changing).toMatchObject({ message: { id: message.id }, meta: { created: false } })
+    expect(await get(message.id)).toMatchObject({ payload: { text: 'two' } })
+  })
 })
