@@ -13,7 +13,7 @@ import { describeDeployed, failedRegistrations, showDeployed } from '../project/
 import { showPlan } from '../project/show-plan.ts'
 
 /** The options of `isobot deploy`. */
-export interface CommandOptions extends DeployOptions {
+export interface DeployCommandOptions extends DeployOptions {
   note?: string
   renamed?: string
   env?: string
@@ -38,7 +38,7 @@ type Plan = Pick<DeploymentPlan, 'changes' | 'missingSecrets'>
 export async function deployConfirmed(
   { output, connect }: Tools,
   folder: string,
-  options: CommandOptions,
+  options: DeployCommandOptions,
 ): Promise<void> {
   const opened = await openProject(folder)
   const project = options.env === undefined ? opened : inEnvironment(opened, options.env)
@@ -136,7 +136,7 @@ function missing({ settings: { name } }: Project, secrets: string[]): string {
   return `Declared secrets without a value: ${secrets.join(', ')}. Set them with \`isobot secrets set ${name} ${first}\``
 }
 
-function renamedIn({ renamed }: CommandOptions): Record<string, string> | undefined {
+function renamedIn({ renamed }: DeployCommandOptions): Record<string, string> | undefined {
   if (renamed === undefined) return undefined
   const pairs = renamed.split(',').map((pair) => {
     const [from = '', to = '', ...rest] = pair.trim().split('=')

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { CommandOptions } from './confirmed-deployment.ts'
+import type { DeployCommandOptions } from './confirmed-deployment.ts'
 import { toolsOf } from '../tools.ts'
 import { addDeployOptions } from './deploy-options.ts'
 
@@ -21,7 +21,7 @@ export function addDeployCommand(program: Command): void {
       'after',
       '\nExample:\n  $ isobot deploy --dry-run\n  $ isobot deploy --env staging --note "Understands Dutch"\n',
     )
-    .action(async (folder: string, options: CommandOptions, command: Command) => {
+    .action(async (folder: string, options: DeployCommandOptions, command: Command) => {
       const { deployConfirmed } = await import('./confirmed-deployment.ts')
       await deployConfirmed(toolsOf(command), folder, options)
     })

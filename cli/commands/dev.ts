@@ -6,9 +6,9 @@ export function addDevCommand(program: Command): void {
   addDeployOptions(program.command('dev'))
     .summary('work on a bot: deploy each change, follow the log, talk to the bot')
     .description(
-      'Deploys a bot’s project at each change of a file, isobot.json too, shows the bot’s log with positions in the source files, and sends ' +
-        'typed lines as messages. Problems of the source are shown; the deployed version then stays. The ' +
-        'default platform is the one that `isobot start` runs here.',
+      'Deploys a bot’s project at each change of a file, isobot.json too, shows the bot’s log with positions in the ' +
+        'source files, and sends typed lines as messages. Problems of the source are shown; the deployed version then ' +
+        'stays. The default platform is the one that `isobot start` runs here.',
     )
     .addHelpText('after', '\nExample:\n  $ isobot init greeter && cd greeter && isobot dev\n')
     .action(async (folder: string, options: DeployOptions, command: Command) => {

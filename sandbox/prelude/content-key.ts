@@ -5,7 +5,7 @@
 export const takeContent: unique symbol = Symbol.for('isobot.content') as never
 
 /**
- * The key of a property of `Request` that the script `http` sets: a request may have a body whatever its method, as one of
- * Node's `http` may.
+ * The key of a property of `Request` that the script `http` sets: requests of any method may have a body, as those of Node's
+ * `http` may.
  */
 export const bodyOfAnyMethod: unique symbol = Symbol.for('isobot.bodyOfAnyMethod') as never

@@ -6,7 +6,8 @@ import type { Card, Flow } from './flow.ts'
 
 /**
  * Warnings about cards that run, and not as their author expects: calls of actions of the bot which its code does not export,
- * options that no answer reaches, names in texts that stand for nothing, and cards that say nothing. Importers make cards for actions that remain to be written, so they refuse no upload.
+ * options that no answer reaches, names in texts that stand for nothing, and cards that say nothing. Importers make cards for
+ * actions that remain to be written, so they refuse no upload.
  *
  * @param actions names of the exported actions
  */

@@ -23,8 +23,8 @@ export interface RecurringEvent {
  * Changes a bot's recurring events: given ones are set, null ones are removed, the others stay. One whose schedule is
  * unchanged keeps its next time.
  *
- * @throws ApiError `InvalidPayload` when a schedule is not a cron expression, or a name or a type is reserved, `LimitExceeded` when
- *   there are too many
+ * @throws ApiError `InvalidPayload` when a schedule is not a cron expression, or a name or a type is reserved,
+ *   `LimitExceeded` when there are too many
  */
 export async function setRecurringEvents(
   db: Database,

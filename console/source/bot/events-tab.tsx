@@ -3,10 +3,10 @@ import { useState } from 'preact/hooks'
 import { ask, explain } from '../api/ask.ts'
 import type { EventPage, EventSummary } from '../api/types.ts'
 import { formatMilliseconds } from '../format.ts'
-import { BusyButton } from '../parts/busy-button.tsx'
 import { Select } from '../parts/choice.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
+import { More } from '../parts/more.tsx'
 import { moveBetweenRows } from '../parts/rows.ts'
 import { SearchField } from '../parts/search-field.tsx'
 import { Outcome } from '../parts/status.tsx'
@@ -63,18 +63,13 @@ export function EventsTab({ bot, segments: [eventId] }: TabProps): JSX.Element {
                     <EventRow key={event.id} botId={bot.id} event={event} isOpen={event.id === eventId} />
                   ))}
                 </ol>
-                {nextToken !== undefined && (
-                  <p class="more">
-                    <BusyButton isBusy={older.isBusy} onClick={() => void older.load(nextToken)}>
-                      Show older events
-                    </BusyButton>
-                    {searchedUntil && (
-                      <span class="quiet">
-                        Searched back to <Time at={searchedUntil} />
-                      </span>
-                    )}
-                  </p>
-                )}
+                <More of={older} nextToken={nextToken} label="Show older events">
+                  {searchedUntil && (
+                    <span class="quiet">
+                      Searched back to <Time at={searchedUntil} />
+                    </span>
+                  )}
+                </More>
               </>
             )
           }}

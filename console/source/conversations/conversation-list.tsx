@@ -5,9 +5,9 @@ import { ask } from '../api/ask.ts'
 import type { Bot } from '../api/types.ts'
 import { chatIsOpen } from '../bot/tab.ts'
 import { formatCount, shortId } from '../format.ts'
-import { BusyButton } from '../parts/busy-button.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
+import { More } from '../parts/more.tsx'
 import { moveBetweenRows } from '../parts/rows.ts'
 import { Time } from '../parts/time.tsx'
 import { useFurtherPages } from '../state/further-pages.ts'
@@ -61,18 +61,13 @@ export function ConversationList({ bot }: { bot: Bot }): JSX.Element {
                   <Row key={conversation.id} botId={bot.id} conversation={conversation} />
                 ))}
               </ol>
-              {nextToken !== undefined && (
-                <p class="more">
-                  <BusyButton isBusy={further.isBusy} onClick={() => void further.load(nextToken)}>
-                    Show older conversations
-                  </BusyButton>
-                  {last.searchedUntil && (
-                    <span class="quiet" role="status">
-                      Searched back to <Time at={last.searchedUntil} />
-                    </span>
-                  )}
-                </p>
-              )}
+              <More of={further} nextToken={nextToken} label="Show older conversations">
+                {last.searchedUntil && (
+                  <span class="quiet" role="status">
+                    Searched back to <Time at={last.searchedUntil} />
+                  </span>
+                )}
+              </More>
             </>
           )
         }}

@@ -3,11 +3,11 @@ import { useState } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
 import type { FileOfBot } from '../api/types.ts'
 import { formatBytes } from '../format.ts'
-import { BusyButton } from '../parts/busy-button.tsx'
 import { Copy } from '../parts/copy.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Json } from '../parts/json.tsx'
 import { Loaded } from '../parts/loaded.tsx'
+import { More } from '../parts/more.tsx'
 import { Outcome } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
 import { notify } from '../state/notices.ts'
@@ -155,13 +155,7 @@ function Passages({ botId, file }: { botId: string; file: FileOfBot }): JSX.Elem
                     </li>
                   ))}
               </ol>
-              {nextToken !== undefined && (
-                <p class="more">
-                  <BusyButton isBusy={further.isBusy} onClick={() => void further.load(nextToken)}>
-                    Show further passages
-                  </BusyButton>
-                </p>
-              )}
+              <More of={further} nextToken={nextToken} label="Show further passages" />
             </>
           )
         }}

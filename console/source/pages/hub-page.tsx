@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
 import { ask } from '../api/ask.ts'
 import { shortId } from '../format.ts'
-import { BusyButton } from '../parts/busy-button.tsx'
 import { Copy } from '../parts/copy.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
+import { More } from '../parts/more.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { useFurtherPages } from '../state/further-pages.ts'
 import { useResource } from '../state/resource.ts'
@@ -105,13 +105,7 @@ function Entries({ kind, label, load }: EntriesProps): JSX.Element {
                   <EntryLine key={entry.id} entry={entry} />
                 ))}
               </ol>
-              {nextToken !== undefined && (
-                <p class="more">
-                  <BusyButton isBusy={further.isBusy} onClick={() => void further.load(nextToken)}>
-                    Show more
-                  </BusyButton>
-                </p>
-              )}
+              <More of={further} nextToken={nextToken} label="Show more" />
             </>
           )
         }}

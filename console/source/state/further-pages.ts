@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { explain } from '../api/ask.ts'
 import { notify } from './notices.ts'
 
-interface FurtherPages<Page> {
+export interface FurtherPages<Page> {
   pages: Page[]
   isBusy: boolean
   load(nextToken: string): Promise<void>

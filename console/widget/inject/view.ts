@@ -130,7 +130,7 @@ export function openView(target: Element | undefined, toggle: () => void): View 
 
 /**
  * Keeps an element in the body of the page: sites that change pages without loading them replace the whole body. An element
- * that the site has removed by itself stays away.
+ * that the site has removed alone is not added again.
  */
 function stayInBody(host: HTMLElement): void {
   const follow = () => {

@@ -86,7 +86,7 @@ function cannotFollow(installed: { alias: string; integration: string }[]): ApiE
   )
 }
 
-/** An erasure would leave what moves away, and report that it is complete. */
+/** An erasure finds only the rows of its workspace: it would be reported as completed without those of the bot. */
 function isBeingErased(requests: { id: string; workspace_id: string }[], workspaceId: string): ApiError {
   const named = requests.map(({ id, workspace_id: of }) => (of === workspaceId ? id : 'one of the other workspace'))
   return new ApiError(

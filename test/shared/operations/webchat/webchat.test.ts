@@ -283,7 +283,7 @@ describe('a conversation', () => {
     for (const open of [ann.stream, stream]) await open.close()
   })
 
-  test('tells that a message is deleted', async () => {
+  test('has a frame for a deleted message', async () => {
     const ann = await visit(url)
     await ann.start()
     const [welcome] = await ann.heard(1)
