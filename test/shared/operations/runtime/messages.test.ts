@@ -254,52 +254,55 @@ test('a chat’s listener receives the bot’s changes of participants and messa
   await stream.close()
 })
 
-describe('a change of a scheduled message', () => {
-  const getOrCreate = async (payload: object, tags: object) => {
-    const schedule = { delay: 3_600_000 }
-    const body = { type: 'text', conversationId: own.conversationId, tags, payload, schedule }
-    return (await own.entryPoints.overHttp('POST', `${messages}/get-or-create`, body)).body
-  }
-  const get = async (id: string) => (await own.entryPoints.overHttp('GET', `${messages}/${id}`)).body.message
-  const findEvent = (db: Database, id: string) => db('events').whereRaw(`payload #>> '{message,id}' = ?`, [id])
-  const isWaiting = (statement: string) =>
-    platform.context
-      .db('pg_stat_activity')
-      .where({ wait_event_type: 'Lock' })
-      .whereRaw('datname = current_database()')
-      .whereLike('query', `%${statement}%`)
-  const begin = async () => {
-    const transaction = await platform.context.db.transaction()
-    onTestFinished(async () => void (transaction.isCompleted() || (await transaction.rollback())))
-    return transaction
-  }
+const scheduleOnce = async (payload: object, tags: object) => {
+  const schedule = { delay: 3_600_000 }
+  const body = { type: 'text', conversationId: own.conversationId, tags, payload, schedule }
+  return (await own.entryPoints.overHttp('POST', `${messages}/get-or-create`, body)).body
+}
+const find = async (id: string) => (await own.entryPoints.overHttp('GET', `${messages}/${id}`)).body.message
+/** The event that holds a scheduled message. */
+const findEvent = (db: Database, id: string) => db('events').whereRaw(`payload #>> '{message,id}' = ?`, [id])
+/** The sessions that wait for a lock with a statement. */
+const isWaiting = (statement: string) =>
+  platform.context
+    .db('pg_stat_activity')
+    .where({ wait_event_type: 'Lock' })
+    .whereRaw('datname = current_database()')
+    .whereLike('query', `%${statement}%`)
+/** A transaction that the end of the test rolls back, if it is still open. */
+const begin = async () => {
+  const transaction = await platform.context.db.transaction()
+  onTestFinished(async () => void (transaction.isCompleted() || (await transaction.rollback())))
+  return transaction
+}
 
+describe('a change of a scheduled message', () => {
   test('is in it although the scheduler has read it before', async () => {
     const tags = { id: randomUUID() }
-    const { message } = await getOrCreate({ text: 'one' }, tags)
+    const { message } = await scheduleOnce({ text: 'one' }, tags)
     const transaction = await begin()
     await transaction('conversations').where({ id: own.conversationId }).forUpdate().first()
     await findEvent(platform.context.db, message.id).update({ available_at: new Date() })
     await expect.poll(() => isWaiting('from conversations')).toHaveLength(1)
-    expect((await getOrCreate({ text: 'two' }, tags)).message).toMatchObject({
+    expect((await scheduleOnce({ text: 'two' }, tags)).message).toMatchObject({
       id: message.id,
       payload: { text: 'two' },
     })
     await transaction.commit()
-    await expect.poll(() => get(message.id)).toMatchObject({ payload: { text: 'two' } })
+    await expect.poll(() => find(message.id)).toMatchObject({ payload: { text: 'two' } })
   })
 
   test('is one of the sent message when it is sent meanwhile', async () => {
     const tags = { id: randomUUID() }
-    const { message } = await getOrCreate({ text: 'one' }, tags)
+    const { message } = await scheduleOnce({ text: 'one' }, tags)
     const transaction = await begin()
     const event = await findEvent(transaction, message.id).forUpdate().first()
     await storeMessage(transaction, event!.payload as unknown as ReadyMessage)
     await endScheduledEvent(transaction, event!.id, { status: 'processed' })
-    const changing = getOrCreate({ text: 'two' }, tags)
+    const changing = scheduleOnce({ text: 'two' }, tags)
     await expect.poll(() => isWaiting('update events')).toHaveLength(1)
     await transaction.commit()
     expect(await changing).toMatchObject({ message: { id: message.id }, meta: { created: false } })
-    expect(await get(message.id)).toMatchObject({ payload: { text: 'two' } })
+    expect(await find(message.id)).toMatchObject({ payload: { text: 'two' } })
   })
 })
