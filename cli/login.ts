@@ -28,18 +28,12 @@ export async function login(given: Given, output: Output): Promise<Profile> {
   if (name === localName) {
     throw misused(`"${localName}" is the platform of this machine, which needs no login: choose another --profile`)
   }
-  const secret = checked(given.token ?? (given.invitation === undefined ? await readToken() : undefined))
-  const invitation = given.invitation ?? (secret?.startsWith('inv_') ? secret : undefined)
-  const own = secret === invitation ? undefined : secret
-  const joined =
-    invitation === undefined
-      ? undefined
-      : await output.during('Accepting the invitation', acceptInvitation({ name, url, token: own }, invitation))
-  const account = { name, url, token: joined?.token ?? own! }
-  const workspaceId = joined?.workspaceId ?? given.workspaceId ?? (await chooseWorkspace(account, output))
+  const { token, joined } = await readCredentials({ name, url }, given, output)
+  const account = { name, url, token }
+  const workspaceId = joined ?? given.workspaceId ?? (await chooseWorkspace(account, output))
   const profile = { ...account, workspaceId }
   // The token of a new account is issued only once, so it is saved at once.
-  if (joined) await saveProfile(profile)
+  if (joined !== undefined) await saveProfile(profile)
   const { ask } = await connect(profile)
   await output.during('Logging in', ask('GET', '/v1/admin/bots', { query: { pageSize: 1 } }))
   await saveProfile(profile)
@@ -50,6 +44,21 @@ export async function login(given: Given, output: Output): Promise<Profile> {
 function addressIn(invitation: string | undefined): string | undefined {
   const [, address] = /^(https?:\/\/.+)\/console\/invitation#/.exec(invitation ?? '') ?? []
   return address
+}
+
+/** A token, and the id of the workspace whose invitation its account has accepted here. */
+async function readCredentials(
+  platform: Pick<Profile, 'name' | 'url'>,
+  given: Given,
+  output: Output,
+): Promise<{ token: string; joined?: string }> {
+  const secret = checked(given.token ?? (given.invitation === undefined ? await readToken() : undefined))
+  const invitation = given.invitation ?? (secret?.startsWith('inv_') ? secret : undefined)
+  const own = secret === invitation ? undefined : secret
+  if (invitation === undefined) return { token: own! }
+  const accepting = acceptInvitation({ ...platform, token: own }, invitation)
+  const accepted = await output.during('Accepting the invitation', accepting)
+  return { token: accepted.token ?? own!, joined: accepted.workspaceId }
 }
 
 function checked(given: string | undefined): string | undefined {

@@ -84,8 +84,9 @@ const pauseMilliseconds = 300
 /** Opens the providers of a gateway, whose libraries are loaded at their first call. */
 export function openProviderCalls(
   { providers, timeoutMilliseconds, maxConcurrent }: ModelsSettings,
-  { metrics, log, inFlight, sharedSlots }: CallTelemetry,
+  telemetry: CallTelemetry,
 ): AskInOrder {
+  const { metrics, log } = telemetry
   const redact = redactor(providers.map(({ key }) => key))
   const open = new Map(
     providers.map((provider) => [
@@ -100,20 +101,10 @@ export function openProviderCalls(
     candidate: Candidate,
     signal: AbortSignal,
   ): AsyncGenerator<Piece, Answer, void> {
-    const { provider, slots } = open.get(candidate.provider.name)!
     const { name } = candidate.provider
+    const { provider, slots } = open.get(name)!
     const request = call.request(candidate)
-    const leave = await slots.take(call.botId, signal).catch((cause: unknown) => {
-      throw new ModelFailure('busy', `Too many calls of the provider ${name} are in flight`, { cause })
-    })
-    // A workspace's own key belongs to an account of its own.
-    const free = candidate.provider.isOwn === true ? undefined : await takeShared(name, call.botId, signal, leave)
-    inFlight.set(name, (inFlight.get(name) ?? 0) + 1)
-    const giveBack = () => {
-      if (!leave()) return
-      inFlight.set(name, inFlight.get(name)! - 1)
-      free?.()
-    }
+    const giveBack = await takeSlots(telemetry, slots, candidate, { botId: call.botId, signal })
     // Also while the reader of a stream pauses: the provider's connection ends with the signal, and so does the slot.
     signal.addEventListener('abort', giveBack, { once: true })
     const over = new AbortController()
@@ -126,25 +117,13 @@ export function openProviderCalls(
       call.onAttempt?.({ model: candidate.id, usage: answer.usage })
       return answer
     } catch (cause) {
-      const failure = toFailure(cause, candidate, {
-        signal,
-        isCancelled: call.signal?.aborted === true,
-        redact,
-        isStreamed: request.isStreamed,
-        hasBegun: request.hasBegun,
-      })
+      const { isStreamed, hasBegun } = request
+      const isCancelled = call.signal?.aborted === true
+      const failure = toFailure(cause, candidate, { signal, isCancelled, redact, isStreamed, hasBegun })
       endTimer({ outcome: failure.kind })
-      if (request.hasBegun) metrics.modelStreamsCut.inc({ provider: name })
-      if (failure.mayBeBilled) {
-        failure.usage = request.billed()
-        count(name, failure.usage)
-      }
-      const { kind, status, usage } = failure
-      call.onAttempt?.({ model: candidate.id, usage, failure: { kind, status } })
-      // The error itself has the request and the answer of the provider, which are the user's.
-      const reason = cause instanceof Error ? redact(cause.message).slice(0, 300) : undefined
-      const level = kind === 'cancelled' ? 'debug' : 'warn'
-      log[level]({ model: candidate.id, kind, status, reason }, 'A model gave no answer')
+      if (failure.mayBeBilled) failure.usage = request.billed()
+      if (hasBegun) metrics.modelStreamsCut.inc({ provider: name })
+      recordFailure(call, candidate, failure, cause)
       throw failure
     } finally {
       over.abort()
@@ -153,15 +132,18 @@ export function openProviderCalls(
     }
   }
 
-  /** @throws ModelFailure when the time is over before, the error of the database; then the process's own slot is given back */
-  async function takeShared(provider: string, botId: string, signal: AbortSignal, leave: () => boolean) {
-    try {
-      return await sharedSlots?.take(provider, botId, signal)
-    } catch (cause) {
-      leave()
-      if (!signal.aborted) throw cause
-      throw new ModelFailure('busy', `Too many calls of the provider ${provider} are in flight`, { cause })
-    }
+  function recordFailure(
+    call: Pick<ProviderCall<unknown, unknown>, 'onAttempt'>,
+    { id: model, provider }: Candidate,
+    { kind, status, usage }: ModelFailure,
+    cause: unknown,
+  ): void {
+    if (usage) count(provider.name, usage)
+    call.onAttempt?.({ model, usage, failure: { kind, status } })
+    // The error itself has the request and the answer of the provider, which are the user's.
+    const reason = cause instanceof Error ? redact(cause.message).slice(0, 300) : undefined
+    const level = kind === 'cancelled' ? 'debug' : 'warn'
+    log[level]({ model, kind, status, reason }, 'A model gave no answer')
   }
 
   function count(provider: string, usage: ModelUsage): void {
@@ -213,6 +195,40 @@ export function openProviderCalls(
       }
     }
     throw new NoAnswerError(failures)
+  }
+}
+
+/**
+ * Takes a slot of the process, and one of those that all processes share.
+ *
+ * @returns gives both back, at its first call
+ * @throws ModelFailure when the time is over before, the error of the database
+ */
+async function takeSlots(
+  { inFlight, sharedSlots }: CallTelemetry,
+  slots: CallSlots,
+  { provider: { name, isOwn = false } }: Candidate,
+  { botId, signal }: { botId: string; signal: AbortSignal },
+): Promise<() => void> {
+  const busy = (cause: unknown) =>
+    new ModelFailure('busy', `Too many calls of the provider ${name} are in flight`, { cause })
+  const leave = await slots.take(botId, signal).catch((cause: unknown) => {
+    throw busy(cause)
+  })
+  let free: (() => void) | undefined
+  try {
+    // A workspace's own key belongs to an account of its own.
+    free = isOwn ? undefined : await sharedSlots?.take(name, botId, signal)
+  } catch (cause) {
+    leave()
+    if (!signal.aborted) throw cause
+    throw busy(cause)
+  }
+  inFlight.set(name, (inFlight.get(name) ?? 0) + 1)
+  return () => {
+    if (!leave()) return
+    inFlight.set(name, inFlight.get(name)! - 1)
+    free?.()
   }
 }
 

@@ -34,10 +34,20 @@ export async function botCall(context: Context, event: ClaimedEvent, code: BotCo
     return botActionCall(code, { botId: event.bot_id, type, input, event: toEventObject(event) })
   }
   if (event.type === register) return registerCall(event, code)
-  const isOwn = isOwnEvent(event)
   const isSubscribed = !event.subscriptions || Object.hasOwn(event.subscriptions, event.type)
-  if (!isSubscribed && (code.bundle.kind === 'sdk' || !isWanted(event))) return undefined
-  if (code.bundle.kind === 'sdk') return sdkEventCall(context, event, code)
+  if (code.bundle.kind === 'sdk') return isSubscribed ? sdkEventCall(context, event, code) : undefined
+  return nativeEventCall(context, event, code, isSubscribed)
+}
+
+/** The hooks and the flow, if any, for an event of a bot that is no bundle of the public SDK. */
+async function nativeEventCall(
+  context: Context,
+  event: ClaimedEvent,
+  code: BotCode,
+  isSubscribed: boolean,
+): Promise<Call | undefined> {
+  if (!isSubscribed && !isWanted(event)) return undefined
+  const isOwn = isOwnEvent(event)
   const isDeclared = (stage: string) => code.hooks.includes(stage)
   const incoming = event.type === messageCreated ? incomingMessageStages : incomingEventStages
   // Flows continue after a handover without a subscription to its end; hooks need one.

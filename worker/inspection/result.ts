@@ -38,19 +38,13 @@ interface Evaluated {
  * @param files further files of the code, as JSON
  */
 export async function toResult(
-  { sandbox }: WorkerContext,
-  { source, flows: given, workspace_id: workspaceId }: Upload,
+  worker: WorkerContext,
+  upload: Upload,
   files: string | null,
   { kind, script, inspection }: Evaluated,
 ): Promise<Result> {
-  if (inspection.status === 'refused') {
-    const { reason, error, hook } = inspection
-    const { stack = '' } = error
-    const map = hook || stack === '' ? undefined : await sandbox.compiler.readSourceMap(workspaceId, script.sourceMap)
-    const at = hook ? positionOfName(source, hook) : firstPosition(stack, map)
-    const problem = hook ? error.message : `${error.name}: ${error.message}`
-    return { outcome: refusal(problem + uploadLimitHint(reason, error.name), at) }
-  }
+  if (inspection.status === 'refused') return toRefusal(worker, upload, script, inspection)
+  const { source, flows: given } = upload
   const { kind: _kind, retry, actionDefinitions, flows: exported, ...named } = inspection
   if (exported !== undefined) checkFlows(exported)
   const hasFlowsInCode = exported !== undefined
@@ -71,6 +65,20 @@ export async function toResult(
   if (retry === undefined) return { outcome: declared, code }
   if (isRetryPolicy(retry)) return { outcome: { ...declared, retry }, code }
   return { outcome: refusal(`retry: ${describeErrors(isRetryPolicy)}`, positionOfName(source, 'retry')) }
+}
+
+/** The error of code that was refused, at its place in the source. */
+async function toRefusal(
+  { sandbox }: WorkerContext,
+  { source, workspace_id: workspaceId }: Upload,
+  script: Script,
+  { reason, error, hook }: Extract<Inspection, { status: 'refused' }>,
+): Promise<Result> {
+  const { stack = '' } = error
+  const map = hook || stack === '' ? undefined : await sandbox.compiler.readSourceMap(workspaceId, script.sourceMap)
+  const at = hook ? positionOfName(source, hook) : firstPosition(stack, map)
+  const problem = hook ? error.message : `${error.name}: ${error.message}`
+  return { outcome: refusal(problem + uploadLimitHint(reason, error.name), at) }
 }
 
 /** @param actions names of the exported actions */

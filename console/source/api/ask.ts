@@ -102,22 +102,13 @@ export async function refused(response: Response): Promise<Failure> {
  * @throws Failure when the server is not reached, or the session is interrupted
  */
 export async function reach(method: string, path: string, request: Request): Promise<Response> {
-  const { query = {}, body, abort, keepalive = false, botId, idempotencyKey } = request
+  const { query = {}, body, abort, keepalive = false, botId } = request
   const own = session.value
-  const as: Asking | undefined = request.as ?? own
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
-  const token = request.as ? request.as.token : await ownToken()
   const init = {
     method,
-    headers: {
-      ...(token && { authorization: `Bearer ${token}` }),
-      ...(as?.invitation && { 'x-invitation': as.invitation }),
-      ...(as?.workspaceId && { 'x-workspace-id': as.workspaceId }),
-      ...(botId && { 'x-bot-id': botId }),
-      ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
-      ...(body && { 'content-type': 'application/json' }),
-    },
+    headers: await headersOf(request, own),
     ...(body && { body: JSON.stringify(body) }),
     ...(abort && { signal: abort }),
     keepalive,
@@ -130,6 +121,19 @@ export async function reach(method: string, path: string, request: Request): Pro
     interrupt(own.token === undefined ? sessionEnded : tokenEnded)
   }
   return response
+}
+
+async function headersOf(request: Request, own: Asking | undefined): Promise<Record<string, string>> {
+  const { body, botId, idempotencyKey, as = own } = request
+  const token = request.as ? request.as.token : await ownToken()
+  return {
+    ...(token && { authorization: `Bearer ${token}` }),
+    ...(as?.invitation && { 'x-invitation': as.invitation }),
+    ...(as?.workspaceId && { 'x-workspace-id': as.workspaceId }),
+    ...(botId && { 'x-bot-id': botId }),
+    ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+    ...(body && { 'content-type': 'application/json' }),
+  }
 }
 
 const sessionEnded = 'Your session has ended: sign in again.'

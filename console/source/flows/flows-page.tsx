@@ -91,42 +91,54 @@ interface FlowsOfProps {
 }
 
 /** The flows of a version, one of them, or its editor, as the address says. */
-function FlowsOf({ bot, flowId, version, isCurrent, waits, visits, onDeployed }: FlowsOfProps): JSX.Element {
+function FlowsOf(props: FlowsOfProps): JSX.Element {
+  const { bot, flowId, version, isCurrent, waits, visits, onDeployed } = props
   const isOfEvent = query.value.has('event')
   const flows = (version?.flows ?? []) as unknown as Flow[]
-  const code = version?.code ?? ''
   const inCode = version?.hasFlowsInCode ? 'The code exports these flows: change them there.' : undefined
-  const made = isOfEvent ? undefined : (madeElsewhere(bot.version, code) ?? inCode)
+  const made = isOfEvent ? undefined : (madeElsewhere(bot.version, version?.code ?? '') ?? inCode)
   const mayEdit = !isOfEvent && made === undefined
-  if (flowId === undefined && query.value.has('new') && mayEdit) {
+  if (flowId !== undefined) return <OneFlow {...props} flowId={flowId} flows={flows} made={made} mayEdit={mayEdit} />
+  if (mayEdit && query.value.has('new')) {
+    const flow = firstFlow(freeId(flows))
+    const fixed = { isNew: true, isRemovable: false, layout: {} }
     return (
       <>
         <FlowHeader botId={bot.id} title="New flow" />
-        <FlowEditor
-          bot={bot}
-          flow={firstFlow(freeId(flows))}
-          isNew
-          isRemovable={false}
-          layout={{}}
-          waits={waits}
-          onDeployed={onDeployed}
-        />
+        <FlowEditor bot={bot} flow={flow} {...fixed} waits={waits} onDeployed={onDeployed} />
       </>
     )
   }
+  if (flows.length > 0) return <FlowList botId={bot.id} flows={flows} waits={waits} visits={visits} mayAdd={mayEdit} />
+  return isCurrent ? <NoFlows botId={bot.id} mayAdd={mayEdit} /> : <Skeleton lines={4} />
+}
+
+interface OneFlowProps extends FlowsOfProps {
+  flowId: string
+  flows: Flow[]
+  /** Where the flows are made, if not in the console. */
+  made: string | undefined
+  mayEdit: boolean
+}
+
+/** A flow or its editor. */
+function OneFlow(props: OneFlowProps): JSX.Element {
+  const { bot, flowId, flows, version, isCurrent, waits, visits, made, mayEdit, onDeployed } = props
+  const isEdited = mayEdit && query.value.has('edit')
   const deployed = flows.find(({ id }) => id === flowId)
   // A changed text stays, although another deployment has deleted its flow.
-  const kept =
-    flowId !== undefined && !deployed && mayEdit && query.value.has('edit') ? beginningOf(bot, flowId) : undefined
+  const kept = !deployed && isEdited ? beginningOf(bot, flowId) : undefined
   const flow = deployed ?? kept
-  if (!isCurrent && !flow && (flows.length === 0 || flowId !== undefined)) return <Skeleton lines={4} />
-  if (flows.length === 0 && !flow) return <NoFlows botId={bot.id} mayAdd={mayEdit} />
-  if (flowId === undefined) {
-    return <FlowList botId={bot.id} flows={flows} waits={waits} visits={visits} mayAdd={mayEdit} />
+  if (!flow) {
+    if (!isCurrent) return <Skeleton lines={4} />
+    return flows.length === 0 ? (
+      <NoFlows botId={bot.id} mayAdd={mayEdit} />
+    ) : (
+      <Empty title={`Flow ${flowId} not found`} />
+    )
   }
-  if (!flow) return <Empty title={`Flow ${flowId} not found`} />
   const layout = version?.layouts?.[flow.id] ?? {}
-  if (!query.value.has('edit') || !mayEdit) {
+  if (!isEdited) {
     return (
       <FlowPage key={flow.id} botId={bot.id} flow={flow} layout={layout} waits={waits} visits={visits} made={made} />
     )
@@ -145,7 +157,7 @@ function FlowsOf({ bot, flowId, version, isCurrent, waits, visits, onDeployed }:
         bot={bot}
         flow={flow}
         isDeleted={kept !== undefined}
-        isRemovable={deployed !== undefined && (flows.length > 1 || code !== '')}
+        isRemovable={deployed !== undefined && (flows.length > 1 || version?.code !== '')}
         layout={layout}
         waits={waits}
         onDeployed={onDeployed}
