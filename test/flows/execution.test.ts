@@ -22,8 +22,8 @@ const flowOf = (id: string, cards: object[], others: object = {}) => ({
 
 const update = (id: string, fields: object) => platform.ask('PUT', `/v1/admin/bots/${id}`, fields)
 
-async function talk(flows: object[], code = '') {
-  const bot = await platform.createBot(code, { flows })
+async function talk(flows: object[], code = '', fields: object = {}) {
+  const bot = await platform.createBot(code, { flows, ...fields })
   return { bot, ...(await openConversation(platform, bot)) }
 }
 
@@ -506,10 +506,9 @@ describe('hostile flows', () => {
   })
 
   test('that burn are stopped by the limits of the bot', async () => {
-    const { say: tell, bot } = await talk([
-      flowOf('main', [{ id: 'if', type: 'condition', if: { $: '(() => { while (true); })()' } }]),
-      flowOf('error', [say('never', 'never')]),
-    ])
+    const loop = { id: 'if', type: 'condition', if: { $: '(() => { while (true); })()' } }
+    const flows = [flowOf('main', [loop]), flowOf('error', [say('never', 'never')])]
+    const { say: tell, bot } = await talk(flows, '', { limits: { cpuMilliseconds: 100 } })
     expect(await tell('hi')).toEqual([])
     const [event] = await endedEvents(platform, bot.id, 1)
     expect(event!.failure_reason).toContain('processor time')
