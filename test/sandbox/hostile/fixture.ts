@@ -8,7 +8,7 @@ import type { NeighbourIds } from './hostile.ts'
 import { residentBytes, sandboxPids } from './memory.ts'
 import { until } from './until.ts'
 
-export const wallMilliseconds = 3000
+export const wallMilliseconds = 6000
 
 /** Small, so that what meets a limit meets it soon. */
 const limits = {
