@@ -248,11 +248,8 @@ async function bot(context: Context, headers: IncomingHttpHeaders, known?: Token
   const models = hasModelKeys !== undefined && { hasModelKeys }
   const named = { id: single(headers['x-integration-id']), alias: single(headers['x-integration-alias']) }
   if (token.integration_id) {
-    if (named.id === undefined || named.id === token.integration_id) {
-      const installation = await findInstalled(context, botId, token.integration_id, named.alias)
-      if (installation?.enabled) return { kind: 'bot', botId, installation, ...models }
-    }
-    throw new ApiError('Forbidden', `The token may not act as this integration on the bot '${botId}'`)
+    const installation = await installationOf(context, botId, token.integration_id, named)
+    return { kind: 'bot', botId, installation, ...models }
   }
   if (token.bot_id !== botId && !(member && hasRole(member, 'developer'))) {
     throw new ApiError('Forbidden', `The token may not act as the bot '${botId}'`)
@@ -262,6 +259,20 @@ async function bot(context: Context, headers: IncomingHttpHeaders, known?: Token
   const installation = await findInstalled(context, botId, named.id, named.alias)
   if (installation) return { ...caller, installation, isNamed: true }
   throw notFound(`Integration '${named.id}'`, 'the integration that x-integration-id names is not installed on the bot')
+}
+
+/** The installation as which the token of an integration acts. @throws ApiError when it is none, or disabled */
+async function installationOf(
+  context: Context,
+  botId: string,
+  integrationId: string,
+  { id = integrationId, alias }: { id?: string | undefined; alias?: string | undefined },
+): Promise<Installation> {
+  if (id === integrationId) {
+    const installation = await findInstalled(context, botId, integrationId, alias)
+    if (installation?.enabled) return installation
+  }
+  throw new ApiError('Forbidden', `The token may not act as this integration on the bot '${botId}'`)
 }
 
 /**

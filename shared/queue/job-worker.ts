@@ -3,6 +3,7 @@ import { WaitingError, type Processor } from 'bullmq'
 import { isOutage } from '../errors.ts'
 import { withLogFields } from '../telemetry/log-scope.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { JobLocks } from './job-locks.ts'
 import {
   InterruptedError,
   RequeueError,
@@ -26,21 +27,10 @@ export interface JobWorker {
   close(): Promise<void>
 }
 
-/** The lock of a job in flight. */
-interface Lock {
-  jobId: string
-  token: string
-  /** Time of the last renewal, or of the begin, by `performance.now()`. */
-  since: number
-}
-
 const interruptedMilliseconds = 100
 const firstRetryMilliseconds = 200
 /** PostgreSQL's largest integer, which stands for no limit. */
 const maxStalls = 2 ** 31 - 1
-
-/** Locks are renewed when they have reached this share of their duration. */
-const renewedShare = 1 / 4
 
 /** Interval at which a worker checks whether its queue is available again, or can be opened. */
 const retryMilliseconds = 1000
@@ -63,35 +53,9 @@ export function openJobWorker(
   const { broker, database } = dependencies
   const { Worker, connection, prefix, release } = openQueueBackend(parts, 'receives')
   const stopping = new AbortController()
-  /**
-   * The locks of the jobs in flight. A job that has ended needs no lock, and may have released it already.
-   *
-   * BullMQ's own renewal knows one lock for each job. When this worker takes a job that it has just requeued, the end of
-   * the former run removes the new lock from there, which then expires under the job.
-   */
-  const locks = new Set<Lock>()
   let receiver: ReturnType<typeof start> | undefined
-  let renewing: Promise<void> | undefined
-  const renewal = setInterval(() => {
-    renewing ??= renewLocks().finally(() => (renewing = undefined))
-  }, options.lockMilliseconds * renewedShare)
-
-  async function renewLocks(): Promise<void> {
-    const oldest = performance.now() - options.lockMilliseconds * renewedShare
-    const renewed = [...locks].filter(({ since }) => since <= oldest)
-    if (!receiver || renewed.length === 0) return
-    const now = performance.now()
-    for (const lock of renewed) lock.since = now
-    const ids = renewed.map(({ jobId }) => jobId)
-    const tokens = renewed.map(({ token }) => token)
-    try {
-      const failed = new Set(await receiver.extendJobLocks(ids, tokens, options.lockMilliseconds))
-      const jobIds = renewed.filter((lock) => failed.has(lock.jobId) && locks.has(lock)).map(({ jobId }) => jobId)
-      if (jobIds.length > 0) log.warn({ jobIds }, 'Locks of running jobs expired; another worker takes the jobs over')
-    } catch (error) {
-      receiver.emit('error', error as Error)
-    }
-  }
+  const { lockMilliseconds } = options
+  const locks = new JobLocks({ lockMilliseconds, log, receiver: () => receiver })
 
   /** Waits and starts the job again when the database becomes unavailable, since that is no failure of the job. */
   async function workWhenUp(job: AnyJob): Promise<void> {
@@ -109,10 +73,8 @@ export function openJobWorker(
 
   const process: Processor<Jobs[JobName], void, JobName> = (job, token) =>
     withLogFields({ jobId: job.id, job: job.name }, async () => {
-      const lock: Lock = { jobId: job.id!, token: token!, since: performance.now() }
-      locks.add(lock)
       try {
-        await workWhenUp(job as AnyJob).finally(() => locks.delete(lock))
+        await locks.renewDuring(job.id!, token!, () => workWhenUp(job as AnyJob))
         metrics.jobs.inc({ job: job.name, outcome: 'done' })
       } catch (error) {
         metrics.jobs.inc({ job: job.name, outcome: outcomeOf(error) })
@@ -133,7 +95,7 @@ export function openJobWorker(
       ...queueTelemetry(),
       autorun: false,
       concurrency: options.concurrency,
-      lockDuration: options.lockMilliseconds,
+      lockDuration: lockMilliseconds,
       skipLockRenewal: true,
       stalledInterval: options.stalledMilliseconds,
       runRetryDelay: retryMilliseconds,
@@ -179,7 +141,7 @@ export function openJobWorker(
       stopping.abort()
       const closing = opening.then((worker) => worker?.close())
       await broker.failFast(() => closing).catch(() => {})
-      clearInterval(renewal)
+      locks.close()
       await release()
       // Without connections BullMQ's worker waits for no job.
       await Promise.race([closing.catch(() => {}), pause(retryMilliseconds)])
