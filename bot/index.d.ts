@@ -2966,7 +2966,7 @@ export interface Operations {
    */
   listConversations(input?: ListConversationsInput): Promise<ListConversationsOutput>
   /**
-   * Lists the bot’s events, newest first.
+   * Lists the bot’s events, newest first. A page reads at most 10,000 events: with a filter that few events pass, it may have few or no events and still a nextToken. Those of a conversation, and those that wait, are found at once.
    */
   listEvents(input?: ListEventsInput): Promise<ListEventsOutput>
   /**

@@ -814,6 +814,8 @@ CREATE INDEX integrations_by_bundle ON public.integrations USING btree (bundle_i
 
 CREATE INDEX integrations_by_name ON public.integrations USING btree (name, created_at);
 
+CREATE INDEX integrations_by_public_time ON public.integrations USING btree (created_at, id) WHERE ((definition ->> 'visibility'::text) = 'public'::text);
+
 CREATE UNIQUE INDEX integrations_by_version ON public.integrations USING btree (workspace_id, name, version) WHERE (url IS NULL);
 
 create table interfaces (

@@ -1,4 +1,5 @@
-import { page, toPage, type Page, type PageRequest } from './pagination.ts'
+import { boundedPage } from './bounded-page.ts'
+import type { Page, PageRequest } from './pagination.ts'
 import { query, type Database } from './database.ts'
 import type { AuditRecordRow } from '../models/tables.ts'
 
@@ -65,7 +66,10 @@ export interface AuditFilter {
   resourceId?: string | undefined
 }
 
-/** One page of the actions in a workspace, and of its members' actions on their own accounts; newest first. */
+/**
+ * One page of the actions in a workspace, and of its members' actions on their own accounts; newest first. It reads a bounded
+ * number of records: with a filter that few records pass, it may have few, and still a token.
+ */
 export async function pageOfAuditRecords(
   db: Database,
   workspaceId: string,
@@ -75,17 +79,22 @@ export async function pageOfAuditRecords(
   const members = db('members').where({ workspace_id: workspaceId }).select('account_id')
   // An account chooses its own email freely, so the email that the workspace knows takes precedence.
   const known = db('members').where({ workspace_id: workspaceId }).whereRaw('account_id = audit_records.account_id')
-  const rows: AuditRecordRow[] = await db('audit_records')
-    .select('audit_records.*', db.raw('coalesce(?, account_email) as account_email', [known.select('email')]))
-    .where((either) => {
-      void either.where({ workspace_id: workspaceId })
-      void either.orWhere((own) => own.whereNull('workspace_id').whereIn('account_id', members))
-    })
-    .modify((builder) => {
-      if (userId !== undefined) void builder.where({ account_id: userId })
-      if (operation !== undefined) void builder.where({ operation })
-      if (resourceId !== undefined) void builder.where({ resource_id: resourceId })
-      page(builder, request)
-    })
-  return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+  return boundedPage(
+    db,
+    {
+      table: 'audit_records',
+      // Each part has an index: a condition with `or` would read all records of the workspace.
+      parts: [
+        (records) => void records.where({ workspace_id: workspaceId }),
+        (records) => void records.whereNull('workspace_id').whereIn('account_id', members),
+      ],
+      passing(records) {
+        void records.select(db.raw('coalesce(?, account_email) as account_email', [known.select('email')]))
+        if (userId !== undefined) void records.where({ account_id: userId })
+        if (operation !== undefined) void records.where({ operation })
+        if (resourceId !== undefined) void records.where({ resource_id: resourceId })
+      },
+    },
+    request,
+  )
 }

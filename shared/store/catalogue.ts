@@ -50,8 +50,11 @@ export async function findEntry(
     .first(...shown)
 }
 
-function restrict(rows: { where(fields: object): unknown; whereNot(fields: object): unknown }, owner: Owner): void {
-  if (owner === 'public') rows.whereNot({ visibility: 'private' })
+/** Conditions of the partial indexes: not bindings, because plans are made for no values. */
+const [isPublished, isListed] = [`visibility <> 'private'`, `visibility = 'public'`]
+
+function restrict(rows: { where(fields: object): unknown; whereRaw(sql: string): unknown }, owner: Owner): void {
+  if (owner === 'public') rows.whereRaw(isPublished)
   else rows.where({ workspace_id: owner.workspaceId })
 }
 
@@ -112,7 +115,7 @@ export async function isPublishedByOthers(
   const rows = await db(table)
     .where({ name })
     .whereNot({ workspace_id: workspaceId })
-    .whereNot({ visibility: 'private' })
+    .whereRaw(isPublished)
     .limit(1)
     .select('id')
   return rows.length > 0
@@ -129,7 +132,7 @@ export async function pageOfEntries(
   const rows: InterfaceRow[] = await db<InterfaceRow>(table)
     .where({ ...(name !== undefined && { name }), ...(version !== undefined && { version }) })
     .modify((rows) => {
-      if (owner === 'public') rows.where({ visibility: 'public' })
+      if (owner === 'public') rows.whereRaw(isListed)
       else rows.where({ workspace_id: owner.workspaceId })
       page(rows, request)
     })

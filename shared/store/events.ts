@@ -1,3 +1,5 @@
+import type { Knex } from 'knex'
+import { boundedPage } from './bounded-page.ts'
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import { newId } from '../ids.ts'
 import { actionTriggered, register } from '../models/event.ts'
@@ -172,26 +174,42 @@ export async function findVisibleEvent(db: Database, of: EventsOf, id: string): 
   return visibleEvents(db, of).where({ id }).first()
 }
 
-/** One page of the visible events, newest first. */
+/**
+ * One page of the visible events, newest first. It reads a bounded number of events: with a filter that few events pass, it may
+ * have few, and still a token.
+ */
 export async function pageOfEvents(
   db: Database,
   of: EventsOf,
-  filter: EventFilter,
+  { conversationId, status, type, userId, messageId, workflowId }: EventFilter,
   request: PageRequest,
 ): Promise<Page<EventRow>> {
-  const where = {
-    type: filter.type,
-    conversation_id: filter.conversationId,
-    user_id: filter.userId,
-    message_id: filter.messageId,
-    workflow_id: filter.workflowId,
-    status: filter.status,
+  const others = { type, user_id: userId, message_id: messageId, workflow_id: workflowId, status }
+  const given = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined))
+  const passing = (rows: Knex.QueryBuilder) => void rows.where(given).modify(visible, of)
+  const few = fewEvents(db, conversationId, status)
+  if (!few) {
+    const within = (rows: Knex.QueryBuilder) => void rows.where({ bot_id: of.botId })
+    return boundedPage(db, { table: 'events', parts: [within], passing }, request)
   }
-  const given = Object.fromEntries(Object.entries(where).filter(([, value]) => value !== undefined))
-  const rows: EventRow[] = await visibleEvents(db, of)
-    .where(given)
+  const rows: EventRow[] = await db
+    .from(few.as('events'))
+    .where({ bot_id: of.botId })
+    .modify(passing)
     .modify((builder) => page(builder, request))
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+}
+
+/**
+ * The events that an index of their own finds, to be sorted. A subquery with an offset is planned apart: plans are made for no
+ * values, and would begin with all events of the bot.
+ */
+function fewEvents(db: Database, conversationId: string | undefined, status: EventStatus | undefined) {
+  const events = db('events').offset(db.raw('0') as unknown as number)
+  if (conversationId !== undefined) return events.where({ conversation_id: conversationId })
+  // Not a binding: the indexes are for events of these statuses.
+  if (status === 'pending') return events.whereRaw(`status = 'pending'`)
+  return status === 'scheduled' ? events.whereRaw(`status = 'scheduled'`) : undefined
 }
 
 /** The user of an event; undefined when it has none, or is gone. */
@@ -204,10 +222,12 @@ export async function findUserOfEvent(db: Database, id: string): Promise<string 
  * Events for an integration's code (webhooks, registrations) may contain secrets of third parties, and are hidden from
  * the bot.
  */
-function visibleEvents(db: Database, { botId, madeBy }: EventsOf) {
-  const events = db('events').where({ bot_id: botId })
+function visibleEvents(db: Database, of: EventsOf) {
+  return db('events').where({ bot_id: of.botId }).modify(visible, of)
+}
+
+function visible(events: Knex.QueryBuilder, { madeBy }: EventsOf): void {
   if (madeBy) {
-    return events.where({ integration: madeBy.integration }).whereRaw('starts_with(type, ?)', [madeBy.typePrefix])
-  }
-  return events.where((builder) => builder.whereNull('installation_id').orWhere({ type: actionTriggered }))
+    void events.where({ integration: madeBy.integration }).whereRaw('starts_with(type, ?)', [madeBy.typePrefix])
+  } else void events.where((builder) => builder.whereNull('installation_id').orWhere({ type: actionTriggered }))
 }

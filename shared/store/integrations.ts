@@ -165,6 +165,11 @@ export function implementing(
   }
 }
 
+/** Definitions may be long: of those in lists only these fields are read. */
+export const listedDefinition = `jsonb_strip_nulls(jsonb_build_object(
+  'title', definition -> 'title', 'description', definition -> 'description',
+  'visibility', definition -> 'visibility')) as definition`
+
 /** One page of a workspace's integrations, newest first unless requested otherwise. */
 export async function pageOfIntegrations(
   db: Database,
@@ -190,7 +195,7 @@ export async function pageOfIntegrations(
       implementing(query, filter)
       page(query, request, request.column)
     })
-    .select('id', 'name', 'version', 'definition', 'created_at', 'updated_at')
+    .select('id', 'name', 'version', 'created_at', 'updated_at', db.raw(listedDefinition))
   return toPage(rows, request, (row) => ({ createdAt: row[request.column], id: row.id }))
 }
 

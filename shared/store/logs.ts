@@ -1,3 +1,5 @@
+import type { Knex } from 'knex'
+import { boundedPage } from './bounded-page.ts'
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { Database } from './database.ts'
 import { seenAt } from './log-snapshot.ts'
@@ -45,14 +47,25 @@ export interface LogFilter {
   seenAt?: string | undefined
 }
 
-/** One page of a bot's log, newest lines first unless the request says otherwise. */
+/**
+ * One page of a bot's log, newest lines first unless the request says otherwise. With a filter by anything but the event and
+ * the time, it reads a bounded number of lines: it may have few, and still a token.
+ */
 export async function pageOfLogs(
   db: Database,
   botId: string,
   filter: LogFilter,
   request: PageRequest,
 ): Promise<Page<DescribedLogRow>> {
-  return toLogPage(await linesOf(db, filter, request).where('logs.bot_id', botId), request)
+  return boundedPage(
+    db,
+    {
+      table: 'logs',
+      parts: [(lines) => void lines.where('logs.bot_id', botId).modify(ofTime, filter)],
+      passing: (lines) => void lines.modify(selected, filter),
+    },
+    request,
+  )
 }
 
 /** One page of the lines that an integration's code wrote on bots of a workspace; otherwise as `pageOfLogs`. */
@@ -78,25 +91,31 @@ export async function pageOfIntegrationLogs(
 
 /** The first lines of a log that a page may have. */
 function linesOf(db: Database, filter: LogFilter, request: PageRequest) {
-  const { timeStart, timeEnd, level, levels, eventId, conversationId, userId, workflowId, messageContains } = filter
   return db<DescribedLogRow, DescribedLogRow[]>('logs')
-    .leftJoin('events', 'events.id', 'logs.event_id')
-    .where('logs.created_at', '>=', new Date(timeStart))
-    .modify((builder) => {
-      if (timeEnd !== undefined) void builder.where('logs.created_at', '<=', new Date(timeEnd))
-      if (level !== undefined) void builder.where({ level })
-      if (levels !== undefined) void builder.whereIn('level', levels)
-      if (eventId !== undefined) void builder.where('logs.event_id', eventId)
-      if (conversationId !== undefined) void builder.where('logs.conversation_id', conversationId)
-      if (userId !== undefined) void builder.where('events.user_id', userId)
-      if (workflowId !== undefined) void builder.where('events.workflow_id', workflowId)
-      if (messageContains !== undefined) {
-        void builder.whereRaw('strpos(lower(logs.message), lower(?)) > 0', [messageContains])
-      }
-      if (filter.seenAt !== undefined) void builder.whereRaw(seenAt('?'), [filter.seenAt])
-      page(builder, request, 'logs.created_at', 'logs.id')
-    })
-    .select('logs.*', 'events.user_id', 'events.workflow_id')
+    .modify(ofTime, filter)
+    .modify(selected, filter)
+    .modify((lines) => page(lines, request, 'logs.created_at', 'logs.id'))
+    .select('logs.*')
+}
+
+function ofTime(lines: Knex.QueryBuilder, { timeStart, timeEnd, eventId, seenAt: snapshot }: LogFilter): void {
+  void lines.where('logs.created_at', '>=', new Date(timeStart))
+  if (timeEnd !== undefined) void lines.where('logs.created_at', '<=', new Date(timeEnd))
+  if (eventId !== undefined) void lines.where('logs.event_id', eventId)
+  if (snapshot !== undefined) void lines.whereRaw(seenAt('?'), [snapshot])
+}
+
+function selected(lines: Knex.QueryBuilder, filter: LogFilter): void {
+  const { level, levels, conversationId, userId, workflowId, messageContains } = filter
+  void lines.leftJoin('events', 'events.id', 'logs.event_id').select('events.user_id', 'events.workflow_id')
+  if (level !== undefined) void lines.where({ level })
+  if (levels !== undefined) void lines.whereIn('level', levels)
+  if (conversationId !== undefined) void lines.where('logs.conversation_id', conversationId)
+  if (userId !== undefined) void lines.where('events.user_id', userId)
+  if (workflowId !== undefined) void lines.where('events.workflow_id', workflowId)
+  if (messageContains !== undefined) {
+    void lines.whereRaw('strpos(lower(logs.message), lower(?)) > 0', [messageContains])
+  }
 }
 
 function toLogPage(rows: DescribedLogRow[], request: PageRequest): Page<DescribedLogRow> {

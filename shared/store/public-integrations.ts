@@ -1,6 +1,6 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import { query, type Database } from './database.ts'
-import { implementing } from './integrations.ts'
+import { implementing, listedDefinition } from './integrations.ts'
 import type { IntegrationListing } from '../models/integration.ts'
 import type { IntegrationRow } from '../models/tables.ts'
 
@@ -24,11 +24,6 @@ function published(db: Database) {
 
 const listedColumns = ['id', 'workspace_id', 'name', 'version', 'created_at', 'updated_at']
 const columns = [...listedColumns, 'definition', 'permissions', 'secrets']
-
-/** Definitions may be long: of those in lists only these fields are read. */
-const listedDefinition = `jsonb_strip_nulls(jsonb_build_object(
-  'title', definition -> 'title', 'description', definition -> 'description',
-  'visibility', definition -> 'visibility')) as definition`
 
 function shown(db: Database, columns: string[]) {
   return [
@@ -97,8 +92,10 @@ export async function pageOfPublicIntegrations(
   { ids, name, version, search, interfaceId, interfaceName }: PublicFilter,
   request: PageRequest,
 ): Promise<Page<PublicIntegrationListing>> {
-  const rows = (await published(db)
-    .whereRaw(`integrations.definition ->> 'visibility' = 'public'`)
+  const rows = (await db('integrations')
+    .join('workspaces', 'workspaces.id', 'integrations.workspace_id')
+    // Those that are listed have an index, so that the definitions of other rows are not read.
+    .whereRaw(`integrations.url is null and integrations.definition ->> 'visibility' = 'public'`)
     .modify((rows) => {
       if (ids) rows.whereIn('integrations.id', ids)
       if (name !== undefined) rows.where('integrations.name', name)

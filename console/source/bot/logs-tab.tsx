@@ -97,7 +97,7 @@ function useLiveLog(botId: string, filter: { level: string; messageContains: str
           const query = { ...filter, ...(next === undefined ? { pageSize: firstLines } : { after: next }) }
           const answer = await ask<'followBotLogs'>('GET', `/bots/${botId}/logs/new`, { query, abort: abort.signal })
           const all = answer.logs.length > 0 ? [...lines, ...answer.logs].slice(-maxLines) : lines
-          latest.current = { key, lines: all, next: answer.next, isCut: isCut || (next !== undefined && answer.isCut) }
+          latest.current = { key, lines: all, next: answer.next, isCut: isCut || answer.isCut }
           setState(latest.current)
           setError(undefined)
         }

@@ -1,9 +1,10 @@
 import { closedObject } from '../../schema.ts'
-import { pageInput } from '../../store/pagination.ts'
+import { pageInput, pageRequest, type PageRequest } from '../../store/pagination.ts'
 import { ApiError } from '../../errors.ts'
-import { logLevels, logLine, toLogLine } from '../../models/log-line.ts'
+import { logLevels, logLine, toLogLine, type DescribedLogRow } from '../../models/log-line.ts'
 import { operation } from '../../rpc/operation.ts'
-import { pageOfLogs } from '../../store/logs.ts'
+import type { Database } from '../../store/database.ts'
+import { pageOfLogs, type LogFilter } from '../../store/logs.ts'
 import { logPosition, readLogTail, type LogPosition } from '../../store/log-tail.ts'
 import { findOwnBot } from './find-version.ts'
 
@@ -33,7 +34,8 @@ export const followBotLogs = operation({
     next: { type: 'string' },
     isCut: {
       type: 'boolean',
-      description: 'Whether older lines are left out because of the answer’s size; getBotLogs has them.',
+      description:
+        'Whether older lines may be left out because of the answer’s size, or because so many lines were read; getBotLogs has them.',
     },
   }),
 
@@ -56,10 +58,26 @@ export const followBotLogs = operation({
       conversationId,
       messageContains,
     }
-    const { rows } = await pageOfLogs(db, id, given, { limit: pageSize })
-    return { logs: rows.map(toLogLine).toReversed(), next: pack(position), isCut: false }
+    const { rows, isCut } = await lastLines(db, id, given, pageSize)
+    return { logs: rows.map(toLogLine).toReversed(), next: pack(position), isCut }
   },
 })
+
+/** Pages in which the last lines are looked for, each of `maxRead` lines: some tenths of a second. */
+const maxPages = 10
+
+/** The last lines of a log, newest first. @returns also whether older lines that pass the filter may be left out */
+async function lastLines(db: Database, botId: string, filter: LogFilter, most: number) {
+  const rows: DescribedLogRow[] = []
+  let request: PageRequest = { limit: most }
+  for (let pages = 1; ; pages++) {
+    const page = await pageOfLogs(db, botId, filter, request)
+    rows.push(...page.rows)
+    if (rows.length >= most || page.nextToken === undefined) return { rows, isCut: false }
+    if (pages === maxPages) return { rows, isCut: true }
+    request = pageRequest({ nextToken: page.nextToken, pageSize: most - rows.length })
+  }
+}
 
 const defaultLines = 20
 /** Maximum number of lines in one answer. */

@@ -9,7 +9,7 @@ export const getAuditRecords = operation({
   name: 'getAuditRecords',
   description:
     'Lists the changes of the workspace, those of its members to their own accounts, and who read conversations; newest ' +
-    'first.',
+    'first. A page reads at most 10,000 records: with a filter that few pass, it may have few or none and still a nextToken.',
   method: 'GET',
   path: '/v1/admin/workspaces/{id}/audit-records',
   access: 'administrator',

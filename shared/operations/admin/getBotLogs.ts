@@ -8,7 +8,9 @@ import { logFilter, logRequest } from './log-filter.ts'
 
 export const getBotLogs = operation({
   name: 'getBotLogs',
-  description: 'Lists lines of a bot’s log since a time, by default the newest first.',
+  description:
+    'Lists lines of a bot’s log since a time, by default the newest first. A page reads at most 10,000 lines: with a filter ' +
+    'that few lines pass, it may have few or no lines and still a nextToken.',
   method: 'GET',
   path: '/v1/admin/bots/{id}/logs',
   access: 'viewer',

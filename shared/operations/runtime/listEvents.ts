@@ -7,7 +7,9 @@ import { eventsOf } from './events-of.ts'
 
 export const listEvents = operation({
   name: 'listEvents',
-  description: 'Lists the bot’s events, newest first.',
+  description:
+    'Lists the bot’s events, newest first. A page reads at most 10,000 events: with a filter that few events pass, it may have ' +
+    'few or no events and still a nextToken. Those of a conversation, and those that wait, are found at once.',
   method: 'GET',
   path: '/v1/chat/events',
   access: 'bot',

@@ -1,5 +1,7 @@
 import { Client, isApiError } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pageOfIntegrations } from '#shared/store/integrations.ts'
+import { pageOfPublicIntegrations } from '#shared/store/public-integrations.ts'
 import { createMember } from '../../../support/members.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 
@@ -163,6 +165,41 @@ describe('an integration, with the published client,', () => {
     for await (const { id } of client.list.integrations({ sortBy: 'createdAt', direction: 'asc', pageSize: 2 }))
       oldest.push(id)
     expect(oldest).toEqual(listed.toReversed())
+  })
+
+  test('is listed without the parts of its definition that lists do not show', async () => {
+    const { id, name } = await create({ title: 'Long', configuration: { schema } })
+    const request = { limit: 20, column: 'created_at' } as const
+    const { rows } = await pageOfIntegrations(platform.context.db, platform.workspaceId, { name }, request)
+    expect(rows).toMatchObject([{ id }])
+    expect(rows[0]!.definition).toEqual({ title: 'Long' })
+  })
+
+  test('that is private is not read to list the public ones', async () => {
+    const { db } = platform.context
+    const { id, name } = await create({ visibility: 'public' })
+    const transaction = await db.transaction()
+    try {
+      await transaction.raw(
+        `insert into integrations (id, workspace_id, name, version, definition, kind, code_id, hash)
+         select 'private' || n, workspace_id, 'private' || n, '1.0.0', '{}', kind, 'private' || n, hash
+         from integrations, generate_series(1, 2000) n where id = ?`,
+        [id],
+      )
+      await transaction.raw('analyze integrations')
+      const countRead = async () => {
+        const { rows } = await transaction.raw<{ rows: { read: number }[] }>(
+          `select (seq_tup_read + idx_tup_fetch)::integer as read from pg_stat_xact_user_tables where relname = 'integrations'`,
+        )
+        return rows[0]!.read
+      }
+      const before = await countRead()
+      const { rows } = await pageOfPublicIntegrations(transaction, {}, { limit: 20 })
+      expect(rows.map((row) => row.name)).toContain(name)
+      expect((await countRead()) - before).toBeLessThan(100)
+    } finally {
+      await transaction.rollback()
+    }
   })
 
   test('is public or private by the field of earlier command lines, unless a visibility is given', async () => {
