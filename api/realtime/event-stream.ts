@@ -10,14 +10,20 @@ import type { Connection } from './connection.ts'
  */
 const commentMilliseconds = 2500
 
-/** Turns a response into a stream of server-sent events. Clients take its headers as the begin of the subscription. */
+/** A comment, which event sources skip. */
+const comment = ':\n\n'
+
+/**
+ * Turns a response into a stream of server-sent events. Clients take its headers as the begin of the subscription; Firefox
+ * gives a page the headers with the first byte of the body, which is therefore sent at once.
+ */
 export function openEventStream(response: ServerResponse): Connection {
   response.writeHead(200, {
     'Content-Type': 'text/event-stream',
     'Cache-Control': 'no-cache, no-transform',
     'X-Accel-Buffering': 'no',
   })
-  response.flushHeaders()
+  response.write(comment)
   if (response.req.headers['user-agent'] === undefined) sendComments(response)
   return {
     send(text, id) {
@@ -39,7 +45,7 @@ export function openEventStream(response: ServerResponse): Connection {
 
 function sendComments(response: ServerResponse): void {
   const timer = setInterval(() => {
-    if (!response.writableEnded && !response.writableNeedDrain) response.write(':\n\n')
+    if (!response.writableEnded && !response.writableNeedDrain) response.write(comment)
   }, commentMilliseconds)
   response.once('close', () => clearInterval(timer))
 }

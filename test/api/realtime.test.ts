@@ -33,7 +33,9 @@ describe.each(backEnds)('a stream on %s', (backEnd) => {
 
   test('is open as soon as its headers arrive, and receives all messages from then on', async () => {
     const conversationId = await alice.createConversation()
-    const { response, frames } = await listen(bot, alice, conversationId)
+    const { response, frames, text } = await listen(bot, alice, conversationId)
+    // Firefox gives a page the headers with the first byte of the body.
+    await expect.poll(text).toBe(':\n\n')
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
     expect(response.headers.get('cache-control')).toContain('no-transform')

@@ -289,9 +289,10 @@ test('messages of every type are shown, without a violation of WCAG in light, da
     await page.emulateMedia({ colorScheme })
     expect(await violations(page)).toEqual([])
   }
-  // All of it fits the width of a phone.
+  // All of it fits the width of a phone, and only the messages scroll.
   const root = page.frames()[1]!
   expect(await root.evaluate('document.documentElement.scrollWidth')).toBe(320)
+  expect(await root.evaluate('document.documentElement.scrollHeight')).toBe(640)
   await page.evaluate(`botpress.config({ configuration: { locale: 'ar', texts: { close: 'أغلق' } } })`)
   await chat.locator('html[dir=rtl]').waitFor()
   expect(await violations(page)).toEqual([])
@@ -718,6 +719,20 @@ test('a chat that is opened while the platform is unavailable appears afterwards
   await chat.getByText('You said Is anybody there?').waitFor({ timeout: 30_000 })
   expect(await page.getByText('The chat is not available on this page.').count()).toBe(0)
   expect(await chat.getByText('Is anybody there?', { exact: true }).count()).toBe(1)
+  await page.context().close()
+})
+
+test('a frame that never loads, as Firefox and Safari report no failure of one, is replaced too', async () => {
+  const { page, chat } = await visit()
+  await page.clock.install()
+  await page.reload()
+  await page.route('**/frame', () => {}, { times: 1 })
+  await bubble(page).click()
+  await page.locator('[data-isobot] iframe').waitFor()
+  await page.clock.fastForward(15_000)
+  await page.getByText('The chat is not available on this page.').waitFor()
+  await page.clock.fastForward(5000)
+  await chat.getByText('Welcome! Which tea?').waitFor()
   await page.context().close()
 })
 

@@ -9,6 +9,8 @@ export interface Frame {
 /** An open stream of server-sent events, with the data received over it. */
 export interface EventStream {
   response: Response
+  /** All that has arrived. */
+  text(): string
   /** The data of each frame, unparsed. */
   lines(): string[]
   /** The frames, without pings. */
@@ -45,6 +47,7 @@ export async function openStream(url: string, headers: Record<string, string>): 
   const lines = () => frames().map(([, , data]) => data!)
   return {
     response,
+    text: () => text,
     lines,
     frames: () =>
       lines()

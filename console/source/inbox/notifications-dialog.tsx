@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Dialog } from '../parts/dialog.tsx'
 import { hasRole, membership } from '../state/session.ts'
-import { askForNotifications, hasSound, permission, playSound, showsNotifications } from './notifications.ts'
+import { askForNotifications, hasSound, permission, showsNotifications, sound } from './notifications.ts'
 import { WebhookSetting } from './webhook.tsx'
 
 const reasons: Partial<Record<ReturnType<typeof permission>, string>> = {
@@ -31,7 +31,9 @@ export function NotificationsDialog({ onClose }: { onClose: () => void }): JSX.E
             checked={hasSound.value}
             onChange={({ currentTarget }) => {
               hasSound.value = currentTarget.checked
-              if (hasSound.value) playSound()
+              if (!hasSound.value) return
+              sound.prepare()
+              sound.play()
             }}
           />
           Play a sound

@@ -1,3 +1,4 @@
+import { openSound } from '../../widget/frame/sound.ts'
 import { navigate } from '../state/route.ts'
 import { storedFlag } from '../state/stored-flag.ts'
 
@@ -21,14 +22,23 @@ export interface News {
  * @param isSeen whether the page is visible, so that the browser has no need to show them
  */
 export function announce(news: News, isSeen: boolean): void {
-  if (hasSound.value && isFirstTab(news.id)) playSound()
+  if (hasSound.value && isFirstTab(news.id)) sound.play()
   if (isSeen || !showsNotifications.value || permission() !== 'granted') return
-  const shown = new Notification(news.title, { body: news.text, tag: news.id })
-  shown.addEventListener('click', () => {
+  const shown = notify(news)
+  shown?.addEventListener('click', () => {
     window.focus()
     navigate(news.href)
     shown.close()
   })
+}
+
+/** Shows a notification. @returns undefined in browsers of phones, which have the interface and refuse it to pages */
+function notify({ id, title, text }: News): Notification | undefined {
+  try {
+    return new Notification(title, { body: text, tag: id })
+  } catch {
+    return undefined
+  }
 }
 
 /** The browser's permission; `unsupported` where pages cannot notify, as without TLS. */
@@ -41,23 +51,14 @@ export async function askForNotifications(): Promise<void> {
   showsNotifications.value = permission() !== 'unsupported' && (await Notification.requestPermission()) === 'granted'
 }
 
-let audio: AudioContext | undefined
-
 /** Two short tones. Browsers play them once the member has used the page. */
-export function playSound(): void {
-  audio ??= new AudioContext()
-  void audio.resume()
-  for (const [index, frequency] of [660, 880].entries()) {
-    const begin = audio.currentTime + index * 0.12
-    const tone = new OscillatorNode(audio, { frequency })
-    const volume = new GainNode(audio, { gain: 0 })
-    volume.gain.setValueAtTime(0.12, begin)
-    volume.gain.exponentialRampToValueAtTime(0.001, begin + 0.3)
-    tone.connect(volume).connect(audio.destination)
-    tone.start(begin)
-    tone.stop(begin + 0.3)
-  }
-}
+export const sound = openSound(
+  [
+    { hertz: 660, seconds: 0 },
+    { hertz: 880, seconds: 0.12 },
+  ],
+  () => hasSound.value,
+)
 
 const soundedAs = 'isobot.inbox.sounded'
 /** Longer than the tabs of a browser take to learn of the same news. */

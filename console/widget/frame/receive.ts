@@ -2,7 +2,7 @@ import type { ReadonlySignal, Signal } from '@preact/signals'
 import type { Appearance } from '../../../shared/models/webchat-appearance.ts'
 import type { ToPage } from '../protocol.ts'
 import type { Composing } from './composing.ts'
-import { playTone } from './sound.ts'
+import { openSound } from './sound.ts'
 import type { Transcript } from './transcript.ts'
 import type { Message, StreamFrame, User } from './types.ts'
 
@@ -18,12 +18,13 @@ interface Parts {
 /** Carries out each frame of a stream, and passes on to the page what is its concern. */
 export function openReceiver({ transcript, user, appearance, composing, initialized, post }: Parts) {
   const emit = (name: string, data: unknown) => post({ type: 'event', name, data })
+  const sound = openSound([{ hertz: 660, seconds: 0 }], () => appearance.value.soundEnabled === true)
 
   function received(message: Message): void {
     const isFirst = transcript.receive(message)
     if (message.userId !== user.value?.id) {
       composing.stop()
-      if (isFirst && appearance.value.soundEnabled) playTone()
+      if (isFirst && appearance.value.soundEnabled) sound.play()
     }
     if (message.id.startsWith('msg_')) emit('message', message)
   }

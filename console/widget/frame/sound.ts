@@ -1,18 +1,62 @@
-const seconds = 0.25
-const hertz = 660
-const volume = 0.08
+/** A short tone of a sound. */
+interface Tone {
+  hertz: number
+  /** From the begin of the sound. */
+  seconds: number
+}
 
-let context: AudioContext | undefined
+const toneSeconds = 0.25
+const volume = 0.1
+const gestures = ['pointerup', 'keydown'] as const
 
-/** Plays a short tone. Browsers allow none before the visitor has used the chat. */
-export function playTone(): void {
-  if (!navigator.userActivation?.hasBeenActive) return
-  context ??= new AudioContext()
-  const [tone, gain, now] = [context.createOscillator(), context.createGain(), context.currentTime]
-  tone.frequency.value = hertz
-  gain.gain.setValueAtTime(volume, now)
-  gain.gain.exponentialRampToValueAtTime(0.001, now + seconds)
-  tone.connect(gain).connect(context.destination)
-  tone.start(now)
-  tone.stop(now + seconds)
+/** A sound that a page plays when something has happened, once the person has used the page. */
+interface Sound {
+  /** Has to be called in the handler of a gesture. Gestures that reach the page call it. */
+  prepare(): void
+  /** Plays the sound, if it is prepared. */
+  play(): void
+}
+
+/**
+ * Safari begins to play only in the handler of a gesture, which may be minutes before: each gesture prepares the sound until
+ * one has.
+ *
+ * @param isWanted is asked at each gesture
+ */
+export function openSound(tones: Tone[], isWanted: () => boolean): Sound {
+  let context: AudioContext | undefined
+  let playing = 0
+
+  function prepare(): void {
+    if (!isWanted()) return
+    const audio = (context ??= new AudioContext())
+    void audio.resume().then(() => {
+      for (const gesture of gestures) removeEventListener(gesture, prepare)
+      // A context that runs costs processor time also while it is silent.
+      if (playing === 0) void audio.suspend()
+    })
+  }
+  for (const gesture of gestures) addEventListener(gesture, prepare)
+
+  function play(): void {
+    if (!context) return
+    const audio = context
+    void audio.resume()
+    for (const { hertz, seconds } of tones) {
+      const begin = audio.currentTime + seconds
+      const tone = new OscillatorNode(audio, { frequency: hertz })
+      const gain = new GainNode(audio, { gain: 0 })
+      gain.gain.setValueAtTime(volume, begin)
+      gain.gain.exponentialRampToValueAtTime(0.001, begin + toneSeconds)
+      tone.connect(gain).connect(audio.destination)
+      tone.start(begin)
+      tone.stop(begin + toneSeconds)
+      playing++
+      tone.addEventListener('ended', () => {
+        if (--playing === 0) void audio.suspend()
+      })
+    }
+  }
+
+  return { prepare, play }
 }

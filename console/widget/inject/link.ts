@@ -14,6 +14,11 @@ export interface Link {
  * platform is unavailable. The frame's script runs before that, and answers at once.
  */
 const silenceMilliseconds = 5000
+/**
+ * A frame that has not loaded for longer is taken for lost: only Chromium reports the end of an attempt that has failed. One
+ * that loads later is shown.
+ */
+const loadMilliseconds = 15_000
 /** The first pause until another frame replaces one that does not answer; the pauses double up to the longest. */
 const firstPauseMilliseconds = 5000
 const longestPauseMilliseconds = 60_000
@@ -47,6 +52,7 @@ export function openLink(
     frame = element('iframe', { src: url.href, allow: 'clipboard-write', referrerpolicy: 'origin' })
     // Browsers load a frame anew when the page moves it to another place of the document.
     frame.addEventListener('load', greet)
+    timer = setTimeout(missed, loadMilliseconds)
     show(frame)
   }
 

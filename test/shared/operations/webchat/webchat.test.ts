@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { SignJWT } from 'jose'
 import { WebSocket } from 'ws'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openStream, type EventStream } from '../../../support/event-stream.ts'
+import { listen, openStream, type EventStream } from '../../../support/event-stream.ts'
 import { openPlatform, send, type DeployedBot, type Platform } from '../../../support/platform.ts'
 import { installWebchat, visit } from '../../../support/webchat.ts'
 import { createMember } from '../../../support/members.ts'
@@ -322,14 +322,10 @@ describe('a conversation', () => {
   test('reaches other clients by the Chat API, from the position that they name', async () => {
     const ann = await visit(url)
     const { body } = await ann.say(text('here'))
-    const response = await fetch(`${url}/conversations/${ann.conversationId}/listen`, {
-      headers: { 'x-user-key': ann.key, 'last-event-id': '1' },
-    })
-    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
-    const { value } = await reader.read()
-    expect(value).toMatch(/^event: message\nid: \d+\n/)
-    expect(value).toContain(body.message.id)
-    await reader.cancel()
+    const stream = await listen(url, ann.key, ann.conversationId, { lastEventId: '1' })
+    await expect.poll(() => stream.frames().map(({ data }) => data.id)).toContain(body.message.id)
+    expect(stream.ids()).not.toEqual([])
+    await stream.close()
     await ann.stream.close()
   })
 })
