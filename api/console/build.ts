@@ -3,6 +3,7 @@ import { dirname, extname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { build, type Rolldown } from 'vite'
+import { consoleBrowsers, targetOf } from './browsers.ts'
 import { bundleWidget } from './bundle-widget.ts'
 import { hashFile, hashSources, isBuilt, outputDirectory, root } from './output.ts'
 import { viteOptions } from './vite-options.ts'
@@ -43,7 +44,7 @@ async function bundle(): Promise<Rolldown.RolldownOutput['output']> {
     ...viteOptions,
     build: {
       write: false,
-      target: 'es2023',
+      target: targetOf(consoleBrowsers),
       // Nothing is inlined: the policy of the pages allows no address but the server's own.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },

@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path'
 import { build } from 'esbuild'
+import { targetOf, webchatBrowsers } from './browsers.ts'
 import { root } from './output.ts'
 
 /**
@@ -13,7 +14,7 @@ export async function bundleWidget(): Promise<{ name: string; content: Uint8Arra
     minify: true,
     write: false,
     outdir: root,
-    target: 'es2022',
+    target: targetOf(webchatBrowsers),
     legalComments: 'none',
     jsx: 'automatic',
     jsxImportSource: 'preact',

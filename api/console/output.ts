@@ -17,7 +17,7 @@ const sources = [
   'console/widget/**/*',
   'console/index.html',
   'bot/index.d.ts',
-  'api/console/{build,bundle-widget,vite-options}.ts',
+  'api/console/{browsers,build,bundle-widget,vite-options}.ts',
   'package.json',
 ]
 

@@ -9,6 +9,7 @@ import { notFound } from '#shared/errors.ts'
 import { appearanceOf } from '#shared/models/webchat-appearance.ts'
 import { frameAncestorsOf, webchatConfigurationOf } from '#shared/models/webchat-configuration.ts'
 import { findWebchat } from '../authenticate.ts'
+import { namesOf, webchatBrowsers } from '../console/browsers.ts'
 import { immutable, sendCompressed } from '../console/send-file.ts'
 import { outputDirectory } from '../console/output.ts'
 
@@ -86,7 +87,8 @@ export function widget(context: Context, directory = join(outputDirectory, 'widg
       'Referrer-Policy': 'no-referrer',
       'X-Robots-Tag': 'noindex',
     })
-    response.end(frameHtml(names, JSON.stringify(appearanceOf(installation.configuration))))
+    const appearance = JSON.stringify(appearanceOf(installation.configuration))
+    response.end(frameHtml(names, appearance, page === 'chat' ? outdated : ''))
   })
 
   return router
@@ -101,8 +103,16 @@ function connectSource({ headers: { host = '' } }: Request): string {
   return `connect-src ${own === host ? `${host}/webchat/ ${host}/files/` : own}`
 }
 
-/** The page of the frame. Its script reads the appearance from an attribute: the policy allows no script in the page. */
-function frameHtml(names: string[], appearance: string): string {
+/** Shown after some seconds, until the script takes its place. A page around the frame says itself that there is no chat. */
+const outdated = `<p class="outdated">The chat is loading. If it does not appear, this browser is too old for it:
+it needs ${namesOf(webchatBrowsers)}, or a newer version.</p>`
+
+/**
+ * The page of the frame. Its script reads the appearance from an attribute: the policy allows no script in the page.
+ *
+ * @param content of the page until its script runs
+ */
+function frameHtml(names: string[], appearance: string, content: string): string {
   const find = (suffix: string) => names.find((name) => name.startsWith('frame-') && name.endsWith(suffix))
   const [script, style] = [find('.js'), find('.css')]
   if (!script || !style) throw notBuilt()
@@ -116,7 +126,7 @@ function frameHtml(names: string[], appearance: string): string {
 <link rel="stylesheet" href="/webchat/assets/${style}">
 <script type="module" src="/webchat/assets/${script}"></script>
 </head>
-<body></body>
+<body>${content}</body>
 </html>
 `
 }

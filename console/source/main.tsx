@@ -29,4 +29,9 @@ async function reloadIfUpdated(): Promise<void> {
   location.reload()
 }
 
-render(<App />, document.getElementById('console')!)
+// The page has words for older browsers, in which the console would have no colours and no requests.
+if ('any' in AbortSignal && CSS.supports('color', 'light-dark(#000, #fff)')) {
+  const root = document.getElementById('console')!
+  root.replaceChildren()
+  render(<App />, root)
+}

@@ -32,6 +32,7 @@ function show(given: Appearance, hello: Hello, port: MessagePort | undefined): v
   const chat = openChat(new URL('.', location.href).href, given, hello, post)
   port?.addEventListener('message', ({ data }: MessageEvent<ToFrame>) => chat.take(data))
   port?.start()
+  document.body.replaceChildren()
   render(<App chat={chat} />, document.body)
   post({ type: 'ready' })
   if (hello.sample) return

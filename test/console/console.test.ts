@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openLink } from '../chaos/network.ts'
 import { createMember } from '../support/members.ts'
 import type { Platform } from '../support/platform.ts'
-import { installing, openConsole, patience } from './open-console.ts'
+import { installing, openConsole, patience, signIn } from './open-console.ts'
 
 const parts = new AsyncDisposableStack()
 let platform: Platform
@@ -558,6 +558,38 @@ test('an integration is installed, configured by a form from its schema, granted
   await dialog.getByRole('button', { name: 'Remove', exact: true }).click()
   await dialog.waitFor({ state: 'detached' })
   expect(await stored()).toBeUndefined()
+})
+
+test('a field is as high as its text also in a browser without field-sizing', async () => {
+  const old = await browser.newPage()
+  await old.addInitScript(`{
+    const { supports } = CSS
+    CSS.supports = (...given) => given[0] !== 'field-sizing' && supports.apply(CSS, given)
+  }`)
+  await signIn(old, platform)
+  await old.getByRole('link', { name: /^parrot/ }).click()
+  await old.getByRole('button', { name: 'Chat', exact: true }).click()
+  await old.addStyleTag({ content: 'textarea { field-sizing: fixed !important }' })
+  const field = old.getByLabel('Message', { exact: true })
+  const height = () => field.evaluate((area) => area.clientHeight)
+  const hidden = () => field.evaluate((area) => area.scrollHeight - area.clientHeight)
+  const empty = await height()
+  await field.fill('one\ntwo\nthree')
+  expect(await hidden()).toBe(0)
+  expect(await height()).toBeGreaterThan(empty)
+  await field.fill('')
+  expect(await height()).toBe(empty)
+  await old.close()
+})
+
+test('a browser that lacks what the console needs gets the versions that have it', async () => {
+  expect(await page.getByText('this browser is too old for it').count()).toBe(0)
+  const old = await browser.newPage()
+  await old.addInitScript('delete AbortSignal.any')
+  await old.goto(`${platform.url}/console`)
+  await old.getByText('this browser is too old for it').waitFor()
+  expect(await old.getByLabel('Personal token').count()).toBe(0)
+  await old.close()
 })
 
 test('a viewer sees the bots’ metrics, and which role the other pages need', async () => {

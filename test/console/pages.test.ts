@@ -1,10 +1,12 @@
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import express, { type ErrorRequestHandler } from 'express'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { outputDirectory } from '../../api/console/output.ts'
+import { consoleBrowsers, namesOf, webchatBrowsers } from '../../api/console/browsers.ts'
+import { outputDirectory, root } from '../../api/console/output.ts'
 import { consolePages } from '../../api/console/pages.ts'
 import { building, buildConsole } from './built.ts'
 
@@ -28,6 +30,18 @@ test('every address of the console is its page, which is asked for anew each tim
   expect(policy).toContain("script-src 'self';")
   expect(policy).toContain("connect-src 'self';")
   expect(policy).toContain("default-src 'none';")
+})
+
+/** The text of a page of the documentation, as one line. */
+async function pageOf(name: string): Promise<string> {
+  return (await readFile(join(root, 'docs', name), 'utf8')).replaceAll(/\s+/g, ' ')
+}
+
+test('the page, until its script runs, and the documentation name the browsers that it needs', async () => {
+  const html = await (await fetch(`${url}/console`)).text()
+  expect(html.replaceAll(/\s+/g, ' ')).toContain(`it needs ${namesOf(consoleBrowsers)}, or a newer version`)
+  expect(await pageOf('console.md')).toContain(`It needs ${namesOf(consoleBrowsers)}, or a newer version`)
+  expect(await pageOf('web-chat.md')).toContain(`The chat needs ${namesOf(webchatBrowsers)}, or a newer version`)
 })
 
 test('the address of the platform itself leads to it', async () => {

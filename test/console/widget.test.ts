@@ -733,6 +733,7 @@ test('a frame that never loads, as Firefox and Safari report no failure of one, 
   await page.getByText('The chat is not available on this page.').waitFor()
   await page.clock.fastForward(5000)
   await chat.getByText('Welcome! Which tea?').waitFor()
+  expect(await page.getByText('The chat is not available on this page.').count()).toBe(0)
   await page.context().close()
 })
 
@@ -1494,6 +1495,11 @@ test('a page of its own has the chat, without a site around it', async () => {
   expect(await page.title()).toBe('Ada')
   expect(await page.getByRole('button', { name: 'Close the chat' }).count()).toBe(0)
   expect(await violations(page)).toEqual([])
+  expect(await page.getByText('this browser is too old for it').count()).toBe(0)
+  // As where the browser cannot read the script.
+  await page.route('**/webchat/assets/*.js', (route) => route.abort())
+  await page.reload()
+  await page.getByText('this browser is too old for it').waitFor()
   await page.close()
 })
 

@@ -6,6 +6,7 @@ import type { Bot } from '../api/types.ts'
 import { Icon } from '../parts/icons.tsx'
 import { Skeleton } from '../parts/loaded.tsx'
 import { loadPart } from '../parts/load-part.ts'
+import { useHeightOf } from '../parts/use-height-of.ts'
 import { to } from '../state/route.ts'
 import type { Conversation } from './conversation.ts'
 import { Payload } from './payload.tsx'
@@ -106,6 +107,7 @@ function Composer({ conversation, onProblem }: ComposerProps): JSX.Element {
   const [waiting, setWaiting] = useState<string[]>([])
   const field = useRef<HTMLTextAreaElement>(null)
   useEffect(() => field.current?.focus(), [])
+  useHeightOf(text, field)
   useEffect(() => {
     const [words, ...others] = waiting
     if (!conversation || words === undefined) return

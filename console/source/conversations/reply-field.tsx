@@ -3,6 +3,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hook
 import type { CannedReply } from '../api/types.ts'
 import { plural } from '../format.ts'
 import { isOfInputMethod } from '../../widget/frame/input-method.ts'
+import { useHeightOf } from '../parts/use-height-of.ts'
 import { useResource } from '../state/resource.ts'
 import { to } from '../state/route.ts'
 import { findReplies, loadCannedReplies, slashBefore } from './canned-replies.ts'
@@ -43,6 +44,7 @@ export function ReplyField(props: ReplyFieldProps): JSX.Element {
   useEffect(() => {
     if (slash === undefined) setClosedAt(-1)
   }, [slash === undefined])
+  useHeightOf(value, field)
   useLayoutEffect(() => {
     if (caretAfterInsertion.current === undefined) return
     field.current?.setSelectionRange(caretAfterInsertion.current, caretAfterInsertion.current)

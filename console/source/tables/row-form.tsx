@@ -4,6 +4,7 @@ import { ask, explain } from '../api/ask.ts'
 import type { TableRow } from '../api/types.ts'
 import { Select } from '../parts/choice.tsx'
 import { SaveButton } from '../parts/save-button.tsx'
+import { useHeightOf } from '../parts/use-height-of.ts'
 import { Waiting } from '../parts/waiting.tsx'
 import { notify } from '../state/notices.ts'
 import { query } from '../state/route.ts'
@@ -109,6 +110,8 @@ interface RowFieldProps {
 function RowField({ column, text, onChange }: RowFieldProps): JSX.Element {
   const { name, kind, isNullable } = column
   const area = useRef<HTMLDivElement>(null)
+  const field = useRef<HTMLTextAreaElement>(null)
+  useHeightOf(text ?? '', field)
   const isOpenedAt = query.value.get('column') === name
   useEffect(() => {
     if (isOpenedAt) area.current?.querySelector<HTMLElement>('textarea, input, select')?.focus()
@@ -141,6 +144,7 @@ function RowField({ column, text, onChange }: RowFieldProps): JSX.Element {
         />
       ) : (
         <textarea
+          ref={field}
           aria-label={name}
           class={kind === 'string' ? 'prose' : ''}
           rows={kind === 'string' ? 1 : 3}

@@ -27,16 +27,17 @@ export function openSound(tones: Tone[], isWanted: () => boolean): Sound {
   let context: AudioContext | undefined
   let playing = 0
 
-  function prepare(): void {
+  async function prepare(): Promise<void> {
     if (!isWanted()) return
-    const audio = (context ??= new AudioContext())
-    void audio.resume().then(() => {
-      for (const gesture of gestures) removeEventListener(gesture, prepare)
-      // A context that runs costs processor time also while it is silent.
-      if (playing === 0) void audio.suspend()
-    })
+    context ??= new AudioContext()
+    // Unsettled where the browser does not count the gesture.
+    await context.resume()
+    for (const gesture of gestures) removeEventListener(gesture, prepareAtGesture)
+    // A context that runs costs processor time also while it is silent.
+    if (playing === 0) void context.suspend()
   }
-  for (const gesture of gestures) addEventListener(gesture, prepare)
+  const prepareAtGesture = () => void prepare()
+  for (const gesture of gestures) addEventListener(gesture, prepareAtGesture)
 
   function play(): void {
     if (!context) return
@@ -58,5 +59,5 @@ export function openSound(tones: Tone[], isWanted: () => boolean): Sound {
     }
   }
 
-  return { prepare, play }
+  return { prepare: prepareAtGesture, play }
 }
