@@ -96,7 +96,7 @@ export class ApiError extends Error {
     if (missing) {
       return notFound(missing, 'it was deleted at the same time', { cause })
     }
-    if (postgresCode(cause) === deadlockDetected) {
+    if (isConflict(cause)) {
       return unavailable('A concurrent change conflicts with this one: try again', { cause, retryAfterSeconds: 1 })
     }
     if (isOutage(cause)) {
@@ -127,11 +127,13 @@ export function unavailable(message: string, options: ErrorOptions & { retryAfte
 }
 
 /**
- * Codes of Node, and of PostgreSQL: connection failure (08), read-only (25006), revoked rights (42501), full disk (53100), out
- * of memory (53200), too many connections (53300), shut down (57P), failed read or write (58030).
+ * Codes of Node, and of PostgreSQL: connection failure (08), read-only (25006), idle or long transaction ended (25P03, 25P04),
+ * login refused (28), missing database (3D000), revoked rights (42501), full disk, memory or
+ * connections (53), lock not available (55P03), ended or cancelled from outside, by an administrator or a time limit of the
+ * server (57), failed read or write (58). None of them is about the statement.
  */
 const outageCodes =
-  /^(E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|08...|25006|42501|53[123]00|57P0[1-3]|58030)$/
+  /^(E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|08...|25006|25P0[34]|28...|3D000|42501|5[378]...|55P03)$/
 
 /** Messages of errors without a code. The statement may precede them. */
 const connectionErrorMessages = [
@@ -167,6 +169,14 @@ const writeRefusals = new Set(['25006', '42501', '53100'])
 /** Whether PostgreSQL refuses all writes for now, whatever they write. */
 export function isWriteRefusal(error: unknown): boolean {
   return writeRefusals.has(postgresCode(error) ?? '')
+}
+
+/** PostgreSQL's codes for a transaction that a concurrent one conflicts with: serialization failure, deadlock. */
+const conflicts = new Set(['40001', '40P01'])
+
+/** Whether PostgreSQL rolled a transaction back because of a concurrent one: it may be repeated. */
+export function isConflict(error: unknown): boolean {
+  return conflicts.has(postgresCode(error) ?? '')
 }
 
 /** PostgreSQL's codes for text that is valid JSON but cannot be stored as text: 22021, 22P02 and 22P05. */
@@ -220,7 +230,6 @@ export function postgresCode(error: unknown): string | undefined {
 export const uniqueViolation = '23505'
 export const foreignKeyViolation = '23503'
 export const lockNotAvailable = '55P03'
-export const deadlockDetected = '40P01'
 const checkViolation = '23514'
 
 /** `err_20261120103104x642D5BD8`: the time in UTC, then eight random hexadecimal digits. */

@@ -63,7 +63,7 @@ export function openFeeds(context: Context): Feeds {
   }
   const timer = setInterval(look, compareMilliseconds)
   // While either was unavailable, announcements were lost or their entries could not be read.
-  const ends = [signals.onGap(look), dependencies.database.onReturn(look)]
+  const ends = [signals.onGap(look), ...dependencies.all.map((dependency) => dependency.onReturn(look))]
 
   return {
     enter(key, follower) {

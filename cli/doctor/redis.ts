@@ -11,7 +11,7 @@ const patienceMilliseconds = 5000
 /** Checks Redis: reachability, version, eviction policy, persistence and number of clients. */
 export async function checkRedis({ redis: settings, worker }: Config): Promise<Finding[]> {
   if (!settings) return [ok('REDIS_URL is not set: the queue and the signals use PostgreSQL')]
-  const { url, allowSelfSigned } = settings
+  const { url, allowSelfSigned, prefix } = settings
   const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: patienceMilliseconds,
@@ -27,6 +27,7 @@ export async function checkRedis({ redis: settings, worker }: Config): Promise<F
     const info = readInfo(await redis.info())
     return [
       checkVersion(info),
+      ...(await checkWrites(redis, prefix)),
       checkEviction(info),
       checkPersistence(info, worker.sweepMilliseconds / 1000),
       ...checkClients(info),
@@ -67,6 +68,24 @@ function checkVersion({ redis_version: version = '', cluster_enabled: cluster }:
   const isNew = major > minVersion[0]! || (major === minVersion[0] && minor >= minVersion[1]!)
   return isNew ? ok(`Redis ${version} answers`) : fail(`Redis ${version} is too old`, 'upgrade it to 6.2 or newer')
 }
+
+/** A Redis that is full, a read-only replica or one that cannot save answers, and takes no job. */
+async function checkWrites(redis: Redis, prefix: string): Promise<Finding[]> {
+  try {
+    await redis.set(`${prefix}:doctor`, '', 'PX', patienceMilliseconds)
+    return []
+  } catch (error) {
+    const words = wordsOf(error)
+    const remedy = writeRemedies.find(({ refusal }) => refusal.test(words))?.remedy ?? 'give the user all commands'
+    return [fail(`Redis refuses writes: ${words}`, remedy)]
+  }
+}
+
+const writeRemedies = [
+  { refusal: /^OOM/, remedy: 'raise maxmemory, or remove the keys of other programs' },
+  { refusal: /^READONLY/, remedy: 'set REDIS_URL to the primary, or promote this replica: replicaof no one' },
+  { refusal: /^MISCONF/, remedy: 'give the server space on its disk, or disable saving: config set save ""' },
+]
 
 function checkEviction({
   maxmemory_policy: policy = 'unknown',

@@ -54,6 +54,9 @@ function openDatabaseMonitor(config: Config, log: Logger) {
   return { ...watched, listenConnection, connections }
 }
 
+/** After this time nothing of the monitors of ended platforms is left in Redis. */
+const pingMilliseconds = 60_000
+
 function openRedisMonitor(settings: NonNullable<Config['redis']>, log: Logger) {
   // Evaluated lazily: the connections and the monitor need each other.
   const isUp = () => watched.isUp()
@@ -62,7 +65,8 @@ function openRedisMonitor(settings: NonNullable<Config['redis']>, log: Logger) {
   const watched: Watch = watch(
     {
       name: 'redis',
-      ping: () => sender.ping(),
+      // A write: a Redis that is full, a read-only replica or one that cannot save answers PING, and takes no job.
+      ping: () => sender.set(`${settings.prefix}:ping`, '', 'PX', pingMilliseconds),
       cut: () => connections.cut(),
       async end() {
         sender.disconnect()

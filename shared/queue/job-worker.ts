@@ -88,8 +88,20 @@ export function openJobWorker(
       }
     })
 
+  /** BullMQ asks for the next job again at once when the back end refuses it one, as a Redis that is full does. */
+  class PatientWorker extends Worker<Jobs[JobName], void, JobName> {
+    protected override async moveToActive(...asked: [token: string, name?: string]) {
+      try {
+        return await super.moveToActive(...asked)
+      } catch (error) {
+        await pause(retryMilliseconds, undefined, { signal: stopping.signal }).catch(() => {})
+        throw error
+      }
+    }
+  }
+
   function start() {
-    const worker = new Worker<Jobs[JobName], void, JobName>(queueName, process, {
+    const worker = new PatientWorker(queueName, process, {
       connection,
       ...(prefix && { prefix }),
       ...queueTelemetry(),

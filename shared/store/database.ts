@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import knex, { type Knex } from 'knex'
 import type { ClientBase } from 'pg'
 import type { Config } from '../config/config.ts'
-import { deadlockDetected, postgresCode } from '../errors.ts'
+import { isConflict } from '../errors.ts'
 import { destroySocket, isAbandoned, statementMilliseconds, type Connections } from './connections.ts'
 import { executePrepared, type Binding, type Driver, type PreparedStatement } from './prepared-statement.ts'
 import { traceBuilt, tracedStatement } from './traced-statements.ts'
@@ -96,32 +97,32 @@ export function query<Row>(db: Database, sql: string, bindings: Record<string, B
   return tracedStatement(sql, () => executeAgain<Row>(db, sql, bindings))
 }
 
-/** Upper bound of attempts for a statement or a transaction that PostgreSQL aborts because of a deadlock. */
+/** Upper bound of attempts for a statement or a transaction that PostgreSQL aborts because of a concurrent one. */
 const maxAttempts = 3
 /** PostgreSQL has ended one side of a deadlock: the other takes its locks in this time, before the first asks for them again. */
 const repeatMilliseconds = 50
 
-/** Outside of a transaction a failed statement leaves no changes, so a deadlocked one is simply repeated. */
+/** Outside of a transaction a failed statement leaves no changes, so one that a conflict ended is simply repeated. */
 function executeAgain<Row>(db: Database, sql: string, bindings: Record<string, Binding>): Promise<Row[]> {
-  return repeatDeadlocked(db, () => execute<Row>(db, sql, bindings))
+  return repeatConflicted(db, () => execute<Row>(db, sql, bindings))
 }
 
 /**
- * Performs work in a transaction, and all of it again when PostgreSQL aborts it because of a deadlock. Within a transaction
- * it is a savepoint, and is not repeated: a deadlock may concern rows that the outer transaction has locked.
+ * Performs work in a transaction, and all of it again when PostgreSQL aborts it because of a concurrent one. Within a transaction
+ * it is a savepoint, and is not repeated: a conflict may concern rows that the outer transaction has locked.
  *
  * @param work changes nothing but the database: effects elsewhere, such as signals, follow the commit
  */
 export function transact<Result>(db: Database, work: (transaction: Database) => Promise<Result>): Promise<Result> {
-  return repeatDeadlocked(db, () => db.transaction(work))
+  return repeatConflicted(db, () => db.transaction(work))
 }
 
-async function repeatDeadlocked<Result>(db: Database, act: () => Promise<Result>): Promise<Result> {
+async function repeatConflicted<Result>(db: Database, act: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await act()
     } catch (error) {
-      if (db.isTransaction || attempt === maxAttempts || postgresCode(error) !== deadlockDetected) throw error
+      if (db.isTransaction || attempt === maxAttempts || !isConflict(error)) throw error
       await pause(repeatMilliseconds)
     }
   }
@@ -158,6 +159,8 @@ interface NamedStatement extends PreparedStatement {
 }
 
 const preparedStatements = new Map<string, NamedStatement>()
+/** Digits of a statement's hash in its name. */
+const hashDigits = 24
 
 function prepare(sql: string): NamedStatement {
   const known = preparedStatements.get(sql)
@@ -168,7 +171,9 @@ function prepare(sql: string): NamedStatement {
     if (!parameters.includes(parameter)) parameters.push(parameter)
     return `$${parameters.indexOf(parameter) + 1}`
   })
-  const statement = { name: `isobot_${preparedStatements.size}`, text, parameters }
+  // Behind a pooler that shares connections, a name that another process has given must not be that of another statement.
+  const name = `isobot_${createHash('sha256').update(text).digest('hex').slice(0, hashDigits)}`
+  const statement = { name, text, parameters }
   preparedStatements.set(sql, statement)
   return statement
 }

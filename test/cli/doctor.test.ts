@@ -157,9 +157,10 @@ test('reckons up connections, for the processes that there will be', async () =>
   expect(Object.keys(problems)).toEqual([expect.stringMatching(/^fail: \d+ connections, .* an api uses up to 201/)])
 })
 
-test('detects a Redis that evicts keys', async () => {
+test('detects a Redis that evicts keys or refuses writes', async () => {
   const server = await startRedis()
   const redis = new Redis(server.url)
+  const full = `OOM command not allowed when used memory > 'maxmemory'.`
   try {
     await redis.config('SET', 'maxmemory-policy', 'allkeys-lru')
     const found = async () => problemsIn(await checkRedis(configWith({ REDIS_URL: server.url })))
@@ -172,6 +173,15 @@ test('detects a Redis that evicts keys', async () => {
     expect(harmful).toEqual([
       expect.stringMatching(/^fail: .* a full Redis deletes jobs/),
       expect.stringContaining('maxmemory-policy noeviction'),
+    ])
+    await redis.config('SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1')
+    expect(await found()).toEqual({
+      [`fail: Redis refuses writes: ${full}`]: expect.stringContaining('raise maxmemory'),
+    })
+    await redis.config('SET', 'maxmemory', '0')
+    await redis.replicaof('127.0.0.1', '1')
+    expect(Object.entries(await found())).toEqual([
+      [expect.stringMatching(/^fail: Redis refuses writes: READONLY/), expect.stringContaining('the primary')],
     ])
   } finally {
     redis.disconnect()

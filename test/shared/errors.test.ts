@@ -61,6 +61,10 @@ describe('an error', () => {
     Object.assign(new Error('could not extend file: No space left on device'), { code: '53100' }),
     Object.assign(new Error('cannot execute INSERT in a read-only transaction'), { code: '25006' }),
     Object.assign(new Error('permission denied for table messages'), { code: '42501' }),
+    Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' }),
+    Object.assign(new Error('password authentication failed for user "isobot"'), { code: '28P01' }),
+    Object.assign(new Error('database "isobot" does not exist'), { code: '3D000' }),
+    Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' }),
     new Error('select 1 - Connection terminated unexpectedly'),
     new Error('Connection is closed.'),
   ])('of something that is away ($message) says to come again', (cause) => {

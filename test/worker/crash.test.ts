@@ -1,8 +1,10 @@
+import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { freePort } from '../../cli/postgres/free-port.ts'
 import { createChatUser } from '../support/chat-client.ts'
+import { listen } from '../support/event-stream.ts'
 import { endedEvents, replies } from '../support/outcomes.ts'
-import { backEnds, openPlatform, type Platform } from '../support/platform.ts'
+import { backEnds, openPlatform, send, type Platform } from '../support/platform.ts'
 import { Processes } from '../support/processes.ts'
 import { startRedis } from '../support/redis.ts'
 
@@ -183,8 +185,73 @@ test('messages that are sent while Redis is unavailable are accepted, and handle
   }
 }, 90_000)
 
+/** How to make a Redis refuse writes, and take them again. */
+const refusals: Record<string, [begin: string[], end: string[]]> = {
+  'is full': [
+    ['config', 'set', 'maxmemory', '1'],
+    ['config', 'set', 'maxmemory', '0'],
+  ],
+  'is a read-only replica': [
+    ['replicaof', '127.0.0.1', '1'],
+    ['replicaof', 'no', 'one'],
+  ],
+}
+
+test('a Redis that refuses writes is unavailable, is asked seldom, and gets all jobs as soon as it takes them', async () => {
+  const redis = await startRedis()
+  // The sweep at the return of Redis wakes the worker, not a later one.
+  const platform = await openPlatform({ environment: { REDIS_URL: redis.url, WORKER_SWEEP_SECONDS: '600' } })
+  const client = new Redis(redis.url)
+  const run = ([name, ...parameters]: string[]) => client.call(name!, ...parameters)
+  /** Writes that this Redis has refused since it started. */
+  async function countRefused(): Promise<number> {
+    const counts = (await client.info('errorstats')).matchAll(/^errorstat_(?:OOM|READONLY):count=(\d+)/gm)
+    return Array.from(counts).reduce((sum, [, count]) => sum + Number(count), 0)
+  }
+  const readiness = async () => (await send('GET', `${platform.url}/readyz`)).body
+  try {
+    const bot = await platform.createBot(`
+      export const hooks = {
+        async afterIncomingMessage({ event, client }) {
+          await new Promise((resolve) => setTimeout(resolve, 200))
+          await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: event.preview } })
+        },
+      }`)
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversations = await Promise.all(Array.from({ length: 40 }, () => chatUser.createConversation()))
+    const stream = await listen(bot.chatUrl, chatUser.key, conversations[0]!)
+    const heard = () => stream.frames().flatMap(({ data }) => (data.isBot ? [data.payload.text] : []))
+    for (const [text, [begin, end]] of Object.entries(refusals)) {
+      // More than the worker's slots, so that it asks for further jobs meanwhile.
+      await Promise.all(conversations.map((conversationId) => chatUser.send(conversationId, text)))
+      await run(begin)
+      await expect.poll(readiness).toEqual({ status: 'unavailable', database: 'ok', redis: 'unavailable' })
+      expect((await chatUser.send(conversations[0]!, `${text}, and more`)).status).toBe(201)
+      const [before, now] = [await countRefused(), performance.now()]
+      await vi.waitUntil(() => performance.now() > now + 2000, { timeout: 5000 })
+      expect((await countRefused()) - before).toBeLessThan(60)
+
+      await run(end)
+      await expect.poll(heard, { timeout: 15_000 }).toContain(`${text}, and more`)
+      for (const conversationId of conversations) {
+        await expect.poll(() => replies(platform, conversationId)).toContain(text)
+      }
+    }
+    for (const conversationId of conversations) {
+      const own =
+        conversationId === conversations[0]
+          ? Object.keys(refusals).flatMap((text) => [text, `${text}, and more`])
+          : Object.keys(refusals)
+      expect(await replies(platform, conversationId)).toEqual(own)
+    }
+  } finally {
+    client.disconnect()
+    await platform[Symbol.asyncDispose]()
+    await redis.stop()
+  }
+}, 90_000)
+
 async function flush(url: string): Promise<void> {
-  const { Redis } = await import('ioredis')
   const client = new Redis(url)
   await client.flushall()
   client.disconnect()

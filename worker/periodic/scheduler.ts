@@ -2,7 +2,7 @@ import type { FlowPosition } from '#sandbox/protocol/flow-contract.ts'
 import { wakeWorker } from '#shared/signals/after-commit.ts'
 import type { Context } from '#shared/context.ts'
 import { announceMessage, storeMessage, type ReadyMessage } from '#shared/messaging/create-message.ts'
-import { foreignKeyViolation, postgresCode } from '#shared/errors.ts'
+import { foreignKeyViolation, isOutage, postgresCode } from '#shared/errors.ts'
 import { newId } from '#shared/ids.ts'
 import { flowDue, messageScheduled, stateExpired } from '#shared/models/event.ts'
 import { flowStateName, toState } from '#shared/models/state.ts'
@@ -52,6 +52,7 @@ export function startScheduler(context: Context): () => Promise<void> {
 export async function look(context: Context): Promise<void> {
   const { db, dependencies } = context
   if (!dependencies.database.isUp()) return
+  outagesOfLooks.delete(context)
   await attempt(context, 'sessions', () => deleteSilently(db, batchSize))
   await each(context, 'scheduled events', dueEvents, goOff)
   await each(context, 'recurring events', dueRecurringEvents, fire)
@@ -95,15 +96,21 @@ async function actUnlessFull<Row extends { bot_id: string }>(
   }
 }
 
+/** Looks that have logged an outage, which the further kinds of rows meet as well. */
+const outagesOfLooks = new WeakSet<Context>()
+
 async function attempt<Result>(
-  { log }: Context,
+  context: Context,
   what: string,
   work: () => Promise<Result>,
 ): Promise<Result | undefined> {
+  const { log } = context
   try {
     return await work()
   } catch (error) {
-    log.error({ err: error, what }, 'Running due work failed; retrying')
+    const level = isOutage(error) && outagesOfLooks.has(context) ? 'debug' : 'error'
+    if (isOutage(error)) outagesOfLooks.add(context)
+    log[level]({ err: error, what }, 'Running due work failed; retrying')
     return undefined
   }
 }
