@@ -1,4 +1,5 @@
 import { connectionBudget } from '#shared/config/connection-budget.ts'
+import { assertUsablePooler } from '#shared/connectivity/pooler.ts'
 import { openContext } from '#shared/context.ts'
 import { exposeMetrics } from '#shared/monitoring/metrics.ts'
 import { runProcess } from '#shared/process/process.ts'
@@ -8,6 +9,7 @@ import { startServer } from './server.ts'
 const drainMilliseconds = 1000
 
 await runProcess('api', async (config, log) => {
+  await assertUsablePooler(config)
   const parts = new AsyncDisposableStack()
   const context = parts.use(openContext(config, log))
   exposeMetrics(context)

@@ -1,6 +1,7 @@
 import { ensureAdministrator } from '#shared/process/bootstrap.ts'
 import { ConfigError, readConfig } from '#shared/config/config.ts'
 import { assertReachable, UnreachableDatabaseError } from '#shared/connectivity/reach-database.ts'
+import { assertUsablePooler, UnusablePoolerError } from '#shared/connectivity/pooler.ts'
 import { openDatabase } from '#shared/store/database.ts'
 import { adoptVectorType } from '#shared/store/vector-type.ts'
 import { listCautions, migrate } from './migrations.ts'
@@ -9,6 +10,7 @@ import { listCautions, migrate } from './migrations.ts'
 async function release(): Promise<void> {
   const config = readConfig()
   await assertReachable(config.database)
+  await assertUsablePooler(config)
   const done = await migrate(config.database.url, config.database)
   console.log('The database is up to date')
   for (const caution of listCautions(done)) console.log(caution)
@@ -25,7 +27,8 @@ async function release(): Promise<void> {
 try {
   await release()
 } catch (error) {
-  const isExplained = error instanceof ConfigError || error instanceof UnreachableDatabaseError
+  const explained = [ConfigError, UnreachableDatabaseError, UnusablePoolerError]
+  const isExplained = error instanceof Error && explained.some((kind) => error instanceof kind)
   console.error(isExplained ? error.message : error)
   process.exitCode = 1
 }

@@ -1,4 +1,5 @@
 import { connectionBudget } from '#shared/config/connection-budget.ts'
+import { assertUsablePooler } from '#shared/connectivity/pooler.ts'
 import { openContext } from '#shared/context.ts'
 import { exposeMetrics } from '#shared/monitoring/metrics.ts'
 import { runProcess } from '#shared/process/process.ts'
@@ -6,6 +7,7 @@ import { startMonitoringServer } from './metrics/monitoring-server.ts'
 import { startWorker } from './worker.ts'
 
 await runProcess('worker', async (config, log) => {
+  await assertUsablePooler(config)
   const parts = new AsyncDisposableStack()
   const context = parts.use(openContext(config, log))
   exposeMetrics(context)

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
 import { connectionBudget } from '#shared/config/connection-budget.ts'
 import type { Config } from '#shared/config/config.ts'
+import { findPoolerProblem } from '#shared/connectivity/pooler.ts'
 import { explainUnreachable } from '#shared/connectivity/reach-database.ts'
 import { decryptJson } from '#shared/secrets.ts'
 import { connectionSettings } from '#shared/store/database.ts'
@@ -31,7 +32,15 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
     return [unreachable(error, config)]
   }
   try {
-    const checks = [checkVersion, checkPrivileges, checkConnections, checkClock, checkNotifications, checkMigrations]
+    const checks = [
+      checkVersion,
+      checkPrivileges,
+      checkConnections,
+      checkClock,
+      checkPooler,
+      checkNotifications,
+      checkMigrations,
+    ]
     const findings: Finding[] = []
     for (const check of checks) findings.push(...(await check(client, config)))
     const isMigrated = findings.every(({ grade }) => grade !== 'fail')
@@ -117,6 +126,11 @@ async function checkClock(client: Client): Promise<Finding[]> {
   const remedy =
     'synchronise both with a time server (chrony, systemd-timesyncd): scheduled events and keys depend on them'
   return [away > maxClockMilliseconds ? fail(message, remedy) : warn(message, remedy)]
+}
+
+async function checkPooler(_client: Client, config: Config): Promise<Finding[]> {
+  const found = await findPoolerProblem(config)
+  return found ? [fail(found.problem, found.remedy)] : []
 }
 
 /** A pooler in transaction mode loses the notifications between processes. */

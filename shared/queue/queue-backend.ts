@@ -50,8 +50,9 @@ export function openQueueBackend({ dependencies, config, log }: QueueParts, end:
     max: end === 'sends' ? sendingConnections : config.database.queueSize + listeningConnections,
     query_timeout: statementMilliseconds,
     // BullMQ's tables have a schema of their own, and its statements name none. Commits need not wait for the disk:
-    // jobs that a crash of PostgreSQL loses are replaced by the sweep, as after a loss of the whole queue.
-    options: '-c search_path=bullmq -c synchronous_commit=off',
+    // jobs that a crash of PostgreSQL loses are replaced by the sweep, as after a loss of the whole queue. Poolers refuse
+    // settings in the parameters of a connection. The pool waits for the promise, contrary to its type.
+    onConnect: (connection) => connection.query('set search_path to bullmq; set synchronous_commit to off'),
   })
   pool.on('connect', (connection) => {
     // Connections that wait for jobs, and idle ones, emit their errors here too; unhandled, these would end the

@@ -1,8 +1,13 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
 import { Client } from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { readConfig, type Config } from '#shared/config/config.ts'
 import { checkDatabase } from '../../cli/doctor/database.ts'
 import { examine, type Examination } from '../../cli/doctor/examine.ts'
@@ -10,10 +15,13 @@ import type { Finding } from '../../cli/doctor/finding.ts'
 import { checkRedis } from '../../cli/doctor/redis.ts'
 import { checkSettings } from '../../cli/doctor/settings.ts'
 import { checkWorkers } from '../../cli/doctor/workers.ts'
+import { chooseAccount } from '../../cli/postgres/account.ts'
+import { freePort } from '../../cli/postgres/free-port.ts'
 import { createChatUser } from '../support/chat-client.ts'
 import { administer, createDatabase, urlOf } from '../support/databases.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
 import { startRedis } from '../support/redis.ts'
+import { findSystemProgram } from '../support/system-package.ts'
 import { openCommandLine, type CommandLine } from './command-line.ts'
 
 let platform: Platform
@@ -156,6 +164,72 @@ test('reckons up connections, for the processes that there will be', async () =>
   const problems = await foundInDatabase({ DATABASE_POOL: '200' })
   expect(Object.keys(problems)).toEqual([expect.stringMatching(/^fail: \d+ connections, .* an api uses up to 201/)])
 })
+
+test('refuses a pooler in transaction mode, and not one in session mode', async ({ skip }) => {
+  const found = await findSystemProgram({
+    what: 'PgBouncer',
+    names: ['pgbouncer'],
+    aptPackages: ['pgbouncer'],
+    remedy: 'The test is skipped without it.',
+  }).catch((error: Error) => error)
+  if (found instanceof Error) return skip(found.message)
+  for (const mode of ['transaction', 'session']) {
+    await using pooler = await startPgBouncer(found, mode)
+    const url = new URL(platform.environment['DATABASE_URL']!)
+    url.port = pooler.port
+    const changes = { DATABASE_URL: url.href, REDIS_URL: '' }
+    const problems = Object.keys(await foundInDatabase(changes)).filter((problem) => problem.includes('pooler'))
+    expect(problems).toEqual(mode === 'session' ? [] : [expect.stringMatching(/^fail: DATABASE_URL leads to a pooler/)])
+
+    const environment = { ...platform.environment, ...changes }
+    const release = promisify(execFile)(process.execPath, ['migrations/migrate.js'], { env: environment })
+    const { stderr } = await release.catch((error: { stderr: string }) => error)
+    expect(stderr).toMatch(mode === 'session' ? /^$/ : /^DATABASE_URL leads to a pooler .*: set /)
+    const started = promisify(execFile)(process.execPath, ['worker/main.js'], {
+      env: { ...environment, ISOBOT_PARENT: 'stdin', LOG_LEVEL: 'fatal' },
+    })
+    started.child.stdin!.end()
+    const { code, stdout } = await started.then(
+      ({ stdout }) => ({ code: 0, stdout }),
+      (error: { code: number; stdout: string }) => error,
+    )
+    expect({ code, isExplained: stdout.includes('leads to a pooler') }).toEqual(
+      mode === 'session' ? { code: 0, isExplained: false } : { code: 1, isExplained: true },
+    )
+  }
+}, 60_000)
+
+/** Starts a PgBouncer in front of the server of the tests. It ends with its input. */
+async function startPgBouncer(program: string, mode: string): Promise<AsyncDisposable & { port: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'isobot-pgbouncer-'))
+  const { port, username, password } = new URL(platform.environment['DATABASE_URL']!)
+  const own = String(await freePort())
+  await writeFile(
+    join(folder, 'pgbouncer.ini'),
+    `[databases]
+    * = host=127.0.0.1 port=${port} user=${decodeURIComponent(username)} password=${decodeURIComponent(password)}
+    [pgbouncer]
+    listen_addr = 127.0.0.1
+    listen_port = ${own}
+    unix_socket_dir =
+    auth_type = any
+    pool_mode = ${mode}
+    `.replaceAll(/^ +/gm, ''),
+  )
+  const { prefix, account } = await chooseAccount({ directory: folder, programs: [program] })
+  const [command, ...parameters] = [...prefix, program, join(folder, 'pgbouncer.ini')]
+  const server = spawn(command!, parameters, { ...account, stdio: 'ignore' })
+  const ended = once(server, 'exit')
+  await vi.waitFor(() => once(connect(Number(own), '127.0.0.1'), 'connect'), { timeout: 10_000 })
+  return {
+    port: own,
+    async [Symbol.asyncDispose]() {
+      server.kill()
+      await ended
+      await rm(folder, { recursive: true })
+    },
+  }
+}
 
 test('detects a Redis that evicts keys or refuses writes', async () => {
   const server = await startRedis()
