@@ -218,7 +218,7 @@ async function startPgBouncer(program: string, mode: string): Promise<AsyncDispo
     `.replaceAll(/^ +/gm, ''),
   )
   const { prefix, account } = await chooseAccount({ directory: folder, programs: [program] })
-  const [command = program, ...parameters] = [...prefix, program, join(folder, 'pgbouncer.ini')]
+  const [command, ...parameters] = [...prefix, program, join(folder, 'pgbouncer.ini')]
   const server = spawn(command, parameters, { ...account, stdio: 'ignore' })
   const ended = once(server, 'exit')
   await vi.waitFor(() => once(connect(Number(own), '127.0.0.1'), 'connect'), { timeout: 10_000 })
