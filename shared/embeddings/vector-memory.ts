@@ -3,6 +3,8 @@ import { LRUCache } from 'lru-cache'
 
 /** The vectors of passages that a process holds, to compare them where the database cannot. */
 export interface VectorMemory {
+  /** The number of vectors of a length that may be held, and so compared. */
+  capacity(dimensions: number): number
   /**
    * Scores vectors by their similarity to another one, without a long block of the event loop.
    *
@@ -35,6 +37,8 @@ export function openVectorMemory(maxBytes: number): VectorMemory {
   let loading: Promise<unknown> = Promise.resolve()
 
   return {
+    capacity: (dimensions) => Math.floor(maxBytes / (dimensions * Float32Array.BYTES_PER_ELEMENT + entryBytes)),
+
     async nearest(vector, numbers, limit, load) {
       if (numbers.length * (vector.byteLength + entryBytes) > maxBytes) return undefined
       const loadMissing = async () => {

@@ -66,7 +66,10 @@ type Done = (error: Error | null, connection: ClientBase) => void
  * values (docs/decisions/0023), so the condition of a partial index must not be a binding.
  */
 function preferIndexes(connection: ClientBase, done: Done): void {
-  const settings = 'set enable_seqscan = off; set plan_cache_mode = force_generic_plan'
+  // A statement that is abandoned here ends there too, and does not keep a processor of the server from others.
+  const settings =
+    'set enable_seqscan = off; set plan_cache_mode = force_generic_plan; ' +
+    `set statement_timeout = ${statementMilliseconds + 1000}`
   connection.query(settings, (error: Error | null) => done(error, connection))
 }
 

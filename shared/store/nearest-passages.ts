@@ -39,9 +39,13 @@ export async function nearestPassages(
       .limit(candidates)
     return rows.map((row: FoundPassage) => ({ ...row, score: toScore(row.score) }))
   }
-  const listed: { numbers: string | null }[] = await withVectors().select(
-    db.raw(`string_agg(passage_vectors.number::text, ',') as numbers`),
-  )
+  // One more than can be compared shows that there are too many; the others need not be listed.
+  const comparable = withVectors()
+    .select('passage_vectors.number')
+    .limit(memory.capacity(vector.length) + 1)
+  const listed: { numbers: string | null }[] = await db
+    .from(comparable.as('comparable'))
+    .select(db.raw(`string_agg(number::text, ',') as numbers`))
   const numbers = listed[0]?.numbers?.split(',').map(Number) ?? []
   const nearest = await memory.nearest(vector, numbers, candidates, (missing) => vectorsOf(db, missing))
   if (!nearest || nearest.length === 0) return nearest && []

@@ -1,8 +1,12 @@
+import type { Knex } from 'knex'
 import type { TagCondition } from '../models/tag-filter.ts'
 import type { FileRow } from '../models/tables.ts'
 import { query, type Database } from './database.ts'
 import { hasTrigrams } from './extensions.ts'
 import { botTerm, foldText } from './passages.ts'
+import { fileBindings, isReadable } from './runtime-files.ts'
+import { whereTagConditions } from './tag-conditions.ts'
+import { withinTime } from './within-time.ts'
 import { candidates, passageColumns, readablePassages, type FoundPassage } from './readable-passages.ts'
 import type { Scope } from './scope.ts'
 
@@ -20,6 +24,17 @@ const fusionConstant = 60
 const wordLists = 2
 /** Words that are looked for by their trigrams, when no passage has them. */
 const maxUnknownWords = 5
+/** Upper bounds of the passages that are compared with a question, so that its time does not grow with the bot's passages. */
+const usualBounds = {
+  /** Passages with its rarer words: all of them are compared. */
+  rare: 10_000,
+  /** Passages with its other words, of each kind. */
+  frequent: 2000,
+}
+/** Passages with words that are written alike, which are compared; and the time in which they are found. */
+const [maxAlike, trigramMilliseconds] = [1000, 1500]
+/** Passages of a bot by which the number of those with a frequent word is estimated. */
+const sampled = 1000
 
 /**
  * Finds the passages that match a question best, of the files that the caller may read. A way to search that is absent
@@ -32,17 +47,18 @@ export async function searchPassages(
   scope: Scope,
   search: Search,
   nearest: Promise<FoundPassage[]> | FoundPassage[] = [],
+  bounds = usualBounds,
 ): Promise<FoundPassage[]> {
-  const [{ lists, share }, similar] = await Promise.all([searchWords(db, scope, search), nearest])
+  const [{ lists, share }, similar] = await Promise.all([searchWords(db, scope, search, bounds), nearest])
   return fuse([...lists, similar], [share, 1 - share, 1]).slice(0, search.limit)
 }
 
-async function searchWords(db: Database, scope: Scope, search: Search) {
-  const words = await findWords(db, scope, search.query)
+async function searchWords(db: Database, scope: Scope, search: Search, bounds: typeof usualBounds) {
+  const words = await findWords(db, scope, search.query, bounds.rare)
   const known = words.filter(({ passages }) => passages > 0)
   const unknown = words.filter(({ passages, term }) => passages === 0 && term.length >= 4).slice(0, maxUnknownWords)
   const lists = await Promise.all([
-    known.length === 0 ? [] : byWords(db, scope, search, known),
+    known.length === 0 ? [] : byWords(db, scope, search, known, bounds),
     unknown.length === 0 || !(await hasTrigrams(db)) ? [] : byTrigrams(db, scope, search, unknown),
   ])
   return { lists, share: weightOf(known) / (weightOf(words) || 1) }
@@ -55,22 +71,40 @@ interface Word {
   weight: number
 }
 
-/** The words of a question. A word in fewer passages says more about what is asked. */
-async function findWords(db: Database, { botId }: Scope, text: string): Promise<Word[]> {
-  const rows = await query<{ term: string; passages: string; all_passages: string }>(
+/**
+ * The words of a question. A word in fewer passages says more about what is asked. The passages with a frequent word are not
+ * counted, which would read all of them: their number is that of a sample, in proportion.
+ */
+async function findWords(db: Database, { botId }: Scope, text: string, most: number): Promise<Word[]> {
+  const counted = await query<{ term: string; passages: number; all_passages: number }>(
     db,
     `select term, (
-       select count(*) from passages
-       where terms @@ (quote_literal(:botTerm::text) || ' & ' || quote_literal(term))::tsquery
-     ) as passages, (select count(*) from passages where bot_id = :botId) as all_passages
+       select count(*)::integer from (
+         select from passages
+         where terms @@ (quote_literal(:botTerm::text) || ' & ' || quote_literal(term))::tsquery limit :most
+       ) having_it
+     ) as passages, (select count(*)::integer from passages where bot_id = :botId) as all_passages
      from unnest(tsvector_to_array(to_tsvector('english', :text))) as term limit 64`,
-    { text: foldText(text), botId, botTerm: botTerm(botId) },
+    { text: foldText(text), botId, botTerm: botTerm(botId), most: most + 1 },
   )
-  return rows.map(({ term, passages, all_passages: all }) => ({
-    term,
-    passages: Number(passages),
-    weight: Math.log(1 + (Number(all) + 1) / (Number(passages) + 0.5)),
-  }))
+  const frequent = counted.filter(({ passages }) => passages > most).map(({ term }) => term)
+  const shares = frequent.length === 0 ? new Map<string, number>() : await sampleWords(db, botId, frequent)
+  return counted.map(({ term, passages: least, all_passages: all }) => {
+    const passages = Math.max(least, Math.round(all * (shares.get(term) ?? 0)))
+    return { term, passages, weight: Math.log(1 + (all + 1) / (passages + 0.5)) }
+  })
+}
+
+/** The shares of a bot's passages that have words, by some of the passages. */
+async function sampleWords(db: Database, botId: string, terms: string[]): Promise<Map<string, number>> {
+  const rows = await query<{ term: string; share: number }>(
+    db,
+    `select term, (count(*) filter (where sample.terms @@ quote_literal(term)::tsquery))::float8 / count(*) as share
+     from (select terms from passages where bot_id = :botId limit ${sampled}) sample, unnest(:terms::text[]) term
+     group by term`,
+    { botId, terms },
+  )
+  return new Map(rows.map(({ term, share }) => [term, share]))
 }
 
 function weightOf(words: Word[]): number {
@@ -81,12 +115,33 @@ function weightOf(words: Word[]): number {
  * By the words that passages contain. The score is the share of the question's weight that a passage has. The passages with
  * the largest shares are ordered by BM25, in which words of headings count once more (docs/decisions/0045).
  */
-async function byWords(db: Database, scope: Scope, { tags }: Search, words: Word[]): Promise<FoundPassage[]> {
+async function byWords(
+  db: Database,
+  scope: Scope,
+  { tags }: Search,
+  words: Word[],
+  bounds: typeof usualBounds,
+): Promise<FoundPassage[]> {
   const all = weightOf(words)
-  const any = words.map(({ term }) => quoteTerm(term)).join(' | ')
   const share = words.map(() => `case when passages.terms @@ ?::tsquery then ?::float8 else 0 end`).join(' + ')
-  const shared = readablePassages(db, scope, tags)
-    .whereRaw('passages.terms @@ ?::tsquery', [`${quoteTerm(botTerm(scope.botId))} & (${any})`])
+  const files = await fewFiles(db, scope, tags)
+  const bot = quoteTerm(botTerm(scope.botId))
+  const [first, ...others] = matchesOf(words, bounds).map(({ match, limit }) =>
+    readablePassages(db, scope, tags, files && ofFiles(files))
+      .whereRaw('passages.terms @@ ?::tsquery', [`${bot} & (${match})`])
+      .modify((passages) => void (limit !== undefined && passages.limit(limit))),
+  )
+  const shared = (
+    others.length === 0
+      ? first!
+      : db('passages').whereIn(
+          'passages.id',
+          db.union(
+            [first!, ...others].map((some) => some.select('passages.id')),
+            true,
+          ),
+        )
+  )
     .select(
       db.raw(`${passageColumns}, passages.terms, passages.folded, length(passages.terms) as words`),
       db.raw(
@@ -107,6 +162,43 @@ async function byWords(db: Database, scope: Scope, { tags }: Search, words: Word
     .limit(candidates)
 }
 
+/** Files of a search by tags whose passages are all compared: the index of words has those of all files. */
+const maxFewFiles = 200
+
+/** The files that a search by tags looks at, when they are few. */
+async function fewFiles(db: Database, scope: Scope, tags: TagCondition[]): Promise<string[] | undefined> {
+  if (tags.length === 0) return undefined
+  const tagged = db('files')
+    .modify((list) => whereTagConditions(list, 'files.tags', tags))
+    .offset(db.raw('0') as unknown as number)
+  const rows: { id: string }[] = await db
+    .from(tagged.as('files'))
+    .select('id')
+    .whereRaw(isReadable, fileBindings(scope))
+    .limit(maxFewFiles + 1)
+  return rows.length > maxFewFiles ? undefined : rows.map(({ id }) => id)
+}
+
+function ofFiles(files: string[]) {
+  return (passages: Knex.QueryBuilder) => void passages.whereRaw('file_id = any(?)', [files])
+}
+
+/**
+ * What passages are compared with a question, as queries of their words: all that have any of its rarer words and, of
+ * those with frequent words alone, so many that have all of these, and so many that have the rarest of them.
+ */
+function matchesOf(words: Word[], bounds: typeof usualBounds): { match: string; limit?: number }[] {
+  const byNumber = words.toSorted((a, b) => a.passages - b.passages)
+  let sum = 0
+  const rare = byNumber.filter(({ passages }) => (sum += passages) <= bounds.rare)
+  const frequent = byNumber.slice(rare.length).map(({ term }) => quoteTerm(term))
+  return [
+    ...(rare.length > 0 ? [{ match: rare.map(({ term }) => quoteTerm(term)).join(' | ') }] : []),
+    ...(frequent.length > 0 ? [{ match: frequent.join(' & '), limit: bounds.frequent }] : []),
+    ...(frequent.length > 1 ? [{ match: frequent[0]!, limit: bounds.frequent }] : []),
+  ]
+}
+
 /** Headings are the first lines of the folded text. */
 const measured = `(
   select *, avg(words) over () as mean_words, tsvector_to_array(to_tsvector('english', array_to_string(
@@ -120,16 +212,29 @@ const relevance = `(
   from unnest(:terms::text[], :weights::float8[]) as asked (term, weight)
   left join (select lexeme, cardinality(positions) as frequency from unnest(passages.terms)) as contained on lexeme = term)`
 
-/** By words that are written alike: misspelt ones, and parts of compounds. */
+/**
+ * By words that are written alike: misspelt ones, and parts of compounds. To compare the texts takes long: so many that match
+ * are compared, and none where they are not found in time.
+ */
 async function byTrigrams(db: Database, scope: Scope, { tags }: Search, words: Word[]): Promise<FoundPassage[]> {
+  const terms = words.map(({ term }) => term)
   const score = words.map(() => 'word_similarity(?, passages.folded)').join(' + ')
   const alike = words.map(() => `? <% passages.folded`).join(' or ')
-  const terms = words.map(({ term }) => term)
-  return readablePassages(db, scope, tags)
+  const files = await fewFiles(db, scope, tags)
+  const found = readablePassages(db, scope, tags, files && ofFiles(files))
     .whereRaw(`(${alike})`, terms)
-    .select(db.raw(passageColumns), db.raw(`(${score}) / ? as score`, [...terms, terms.length]))
-    .orderByRaw('score desc, passages.id')
-    .limit(candidates)
+    .select(db.raw(`${passageColumns}, passages.folded`))
+    .limit(maxAlike)
+  return withinTime(
+    db,
+    (transaction) =>
+      transaction
+        .from(found.as('passages'))
+        .select(db.raw(passageColumns), db.raw(`(${score}) / ? as score`, [...terms, terms.length]))
+        .orderByRaw('score desc, passages.id')
+        .limit(candidates),
+    { milliseconds: trigramMilliseconds, late: [] },
+  )
 }
 
 /** A term in the text form of a query. */

@@ -1,5 +1,6 @@
 import { Client, Connection, types } from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { destroySocket, statementMilliseconds } from '#shared/store/connections.ts'
 import { openDatabase, query, type Database } from '#shared/store/database.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 
@@ -86,4 +87,21 @@ test('a value that cannot be read fails its statement, and not the one after it'
   } finally {
     types.setTypeParser(MACADDR, parse)
   }
+})
+
+test('a connection that was closed is not given to the next statement', async () => {
+  const source = db.client as { acquireConnection(): Promise<Client>; releaseConnection(connection: Client): void }
+  const connection = await source.acquireConnection()
+  destroySocket(connection)
+  source.releaseConnection(connection)
+  expect(await query(db, 'select 1 as one', {})).toEqual([{ one: 1 }])
+})
+
+test('the server ends a statement that was abandoned', async () => {
+  const [row] = await query<{ seconds: number }>(
+    db,
+    `select extract(epoch from current_setting('statement_timeout')::interval)::integer as seconds`,
+    {},
+  )
+  expect(row!.seconds * 1000 - statementMilliseconds).toBe(1000)
 })

@@ -1,6 +1,8 @@
 import { Client } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { TagCondition } from '#shared/models/tag-filter.ts'
 import { beginIndexing, completeIndexing, findIndexing } from '#shared/store/indexing.ts'
+import { searchPassages } from '#shared/store/search-passages.ts'
 import { createChatUser } from '../../../support/chat-client.ts'
 import { makeDocx, makePdf } from '../../../support/documents.ts'
 import { replies } from '../../../support/outcomes.ts'
@@ -448,4 +450,48 @@ test('metrics count uploads, their bytes, indexings by outcome, and what is stor
   const waiting = await read()
   expect(waiting('isobot_files_to_index')).toBeGreaterThanOrEqual(1)
   expect(waiting('isobot_oldest_file_to_index_seconds')).toBeGreaterThan(3000)
+})
+
+test('a question is compared with some of the passages that have its frequent words, and with all that have the rare ones', async () => {
+  const bot = (await platform.createBot()).id
+  const { id: fileId } = await upload('orders.txt', 'Where orders are.', { bot, tags: { area: 'one' } })
+  const { db } = platform.context
+  const transaction = await db.transaction()
+  try {
+    await transaction.raw(
+      `insert into passages (file_id, bot_id, generation, position, subtype, text, bytes, folded, terms)
+       select file_id, bot_id, generation, n, subtype, made.text, bytes, made.text,
+         to_tsvector('english', made.text) || array_to_tsvector(array['=' || bot_id])
+       from passages, generate_series(1, 3000) n, lateral (
+         select 'Where orders of customers are' || case n when 2500 then ', and refunds' else '' end as text
+       ) made where file_id = ?`,
+      [fileId],
+    )
+    await transaction.raw('analyze passages')
+    const countRead = async () => {
+      const { rows } = await transaction.raw<{ rows: { read: number }[] }>(
+        `select (seq_tup_read + idx_tup_fetch)::integer as read from pg_stat_xact_user_tables where relname = 'passages'`,
+      )
+      return rows[0]!.read
+    }
+    const find = async (query: string, tags: TagCondition[] = []) => {
+      const before = await countRead()
+      const bounds = { rare: 100, frequent: 50 }
+      const found = await searchPassages(transaction, { botId: bot }, { query, tags, limit: 20 }, [], bounds)
+      return { found, read: (await countRead()) - before }
+    }
+    const { found, read } = await find('orders of customers, refunds')
+    expect(found).toHaveLength(20)
+    expect(found[0]).toMatchObject({ position: 2500, score: 1 })
+    // They are counted once, a thousand of them show which words are frequent.
+    expect(read).toBeLessThan(9000)
+    const frequent = await find('orders of customers')
+    expect(frequent.found.map(({ score }) => score)).toEqual(Array.from({ length: 20 }, () => 1))
+    expect(frequent.read).toBeLessThan(9000)
+    const tagged = await find('refunds of orders', [{ tag: 'area', anyOf: ['one'] }])
+    expect(tagged.found[0]).toMatchObject({ position: 2500 })
+    expect((await find('refunds of orders', [{ tag: 'area', anyOf: ['two'] }])).found).toEqual([])
+  } finally {
+    await transaction.rollback()
+  }
 })
