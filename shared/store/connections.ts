@@ -21,19 +21,12 @@ export function openConnections(): Connections {
   }
 }
 
-/** The parts of a connection that `pg` and knex keep in it. */
-interface Internals {
-  connection: { stream: Socket }
-  /** Keeps the pool from lending it again. */
-  __knex__disposed?: string
-}
-
 /** Closes a connection without contacting the server, which may be unreachable. */
 export function destroySocket(connection: ClientBase): void {
-  const internals = connection as unknown as Internals
-  // The pool learns of the end of a connection a moment later, and would give it to the next statement.
-  internals.__knex__disposed = 'The connection was closed'
-  internals.connection.stream.destroy()
+  // knex learns of the end of a connection a moment later, and would give it to the next statement.
+  Object.assign(connection, { __knex__disposed: 'The connection was closed' })
+  const { stream } = (connection as unknown as { connection: { stream: Socket } }).connection
+  stream.destroy()
 }
 
 /**

@@ -39,10 +39,13 @@ export async function nearestPassages(
       .limit(candidates)
     return rows.map((row: FoundPassage) => ({ ...row, score: toScore(row.score) }))
   }
+  const most = memory.capacity(vector.length)
+  // Without tags all passages count: the vectors of a bot that has too many are not listed.
+  if (tags.length === 0 && (await hasMorePassages(db, scope.botId, most))) return undefined
   // One more than can be compared shows that there are too many; the others need not be listed.
   const comparable = withVectors()
     .select('passage_vectors.number')
-    .limit(memory.capacity(vector.length) + 1)
+    .limit(most + 1)
   const listed: { numbers: string | null }[] = await db
     .from(comparable.as('comparable'))
     .select(db.raw(`string_agg(number::text, ',') as numbers`))
@@ -57,6 +60,15 @@ export async function nearestPassages(
     .map(({ number, ...row }) => ({ row, ...byNumber.get(Number(number))! }))
     .toSorted((a, b) => a.index - b.index)
     .map(({ row, score }) => ({ ...row, score: toScore(score) }))
+}
+
+async function hasMorePassages(db: Database, botId: string, most: number): Promise<boolean> {
+  const [row] = await query<{ passages: number }>(
+    db,
+    `select count(*)::integer as passages from (select from passages where bot_id = :botId limit :limit) counted`,
+    { botId, limit: most + 1 },
+  )
+  return row!.passages > most
 }
 
 /** Opposite directions say no more than unrelated ones. */

@@ -126,11 +126,13 @@ async function byWords(
   const share = words.map(() => `case when passages.terms @@ ?::tsquery then ?::float8 else 0 end`).join(' + ')
   const files = await fewFiles(db, scope, tags)
   const bot = quoteTerm(botTerm(scope.botId))
-  const [first, ...others] = matchesOf(words, bounds).map(({ match, limit }) =>
-    readablePassages(db, scope, tags, files && ofFiles(files))
-      .whereRaw('passages.terms @@ ?::tsquery', [`${bot} & (${match})`])
-      .modify((passages) => void (limit !== undefined && passages.limit(limit))),
-  )
+  const [first, ...others] = matchesOf(words, bounds).map(({ match, limit }) => {
+    const haveWords = (passages: Knex.QueryBuilder) =>
+      void passages.whereRaw('passages.terms @@ ?::tsquery', [`${bot} & (${match})`])
+    return readablePassages(db, scope, tags, files ? ofFiles(files) : haveWords)
+      .modify((passages) => files && haveWords(passages))
+      .modify((passages) => void (limit !== undefined && passages.limit(limit)))
+  })
   const shared = (
     others.length === 0
       ? first!
