@@ -63,14 +63,14 @@ function inRedis({ prefix, connect }: RedisConnections, log: Logger): Counter {
 
   function rest(error: unknown): void {
     // Of the requests that fail at the same time, one logs it.
-    if (Date.now() < retryAt) return
+    if (performance.now() < retryAt) return
     log.warn({ err: error }, 'Counting requests in Redis failed: rate limits are not enforced until Redis answers')
-    retryAt = Date.now() + retryMilliseconds
+    retryAt = performance.now() + retryMilliseconds
   }
 
   return {
     async increment(names) {
-      if (Date.now() < retryAt) return undefined
+      if (performance.now() < retryAt) return undefined
       try {
         // With a Redis 1 ms away in each direction two counts take 2.7 ms together, and 5.5 ms one after the other.
         return await Promise.all(names.map((name) => limiter.penalty(name)))

@@ -51,9 +51,9 @@ export function openProvider(settings: SignInSettings): Provider {
   }
 
   async function configurationOf(client: typeof OpenId): Promise<OpenId.Configuration> {
-    if (!known || known.at < Date.now() - discoveryMilliseconds) {
+    if (!known || known.at < performance.now() - discoveryMilliseconds) {
       const configuration = discover(client)
-      known = { at: Date.now(), configuration }
+      known = { at: performance.now(), configuration }
       configuration.catch(() => (known = undefined))
     }
     return known.configuration

@@ -55,7 +55,7 @@ export function serveTunnel(context: Context, holder: string, onEnd: () => void)
   const inFlight = new Map<string, NodeJS.Timeout>()
   let socket: WebSocket | undefined
   let unasked = 0
-  let lastFrameAt = Date.now()
+  let lastFrameAt = performance.now()
   let isEnded = false
 
   function publish(id: string, outcome: TunnelOutcome): void {
@@ -83,7 +83,7 @@ export function serveTunnel(context: Context, holder: string, onEnd: () => void)
 
   function takeFrame(data: Buffer, isBinary: boolean): void {
     if (socket?.readyState !== socket?.OPEN) return
-    lastFrameAt = Date.now()
+    lastFrameAt = performance.now()
     if (inFlight.size === 0 && data.length > maxUnaskedBytes) return countUnasked()
     const frame = isBinary ? undefined : parse(data)
     const isHello = isRecord(frame) && frame['type'] === 'hello'
@@ -110,7 +110,7 @@ export function serveTunnel(context: Context, holder: string, onEnd: () => void)
 
   async function renew(): Promise<void> {
     unasked = 0
-    if (Date.now() - lastFrameAt > tunnelLimits.idleMilliseconds) {
+    if (performance.now() - lastFrameAt > tunnelLimits.idleMilliseconds) {
       return close(closeCodes.goingAway, 'the tunnel was silent for too long')
     }
     if (await renewTunnel(db, holder)) return

@@ -91,8 +91,8 @@ export function openTunnels(context: Context): Tunnels {
     },
     async close() {
       for (const tunnel of open) tunnel.end()
-      const deadline = Date.now() + closeMilliseconds
-      while (open.size > 0 && Date.now() < deadline) await pause(pollMilliseconds)
+      const deadline = performance.now() + closeMilliseconds
+      while (open.size > 0 && performance.now() < deadline) await pause(pollMilliseconds)
       for (const tunnel of open) tunnel.destroy()
     },
   }

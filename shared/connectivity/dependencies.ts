@@ -11,13 +11,24 @@ import { watch, type Dependency, type Watch } from './dependency-monitor.ts'
  * continues on its return.
  */
 export interface Dependencies extends AsyncDisposable {
-  database: Dependency & { listenConnection: ListenConnection; connections: Connections }
+  database: Dependency & DatabaseClock & { listenConnection: ListenConnection; connections: Connections }
   /** Absent when Redis is not configured. */
   redis?: Dependency & RedisConnections
   /** The service that carries the queue and the signals. */
   broker: Dependency
   all: Dependency[]
 }
+
+/** The clock of PostgreSQL, which decides when rows are due. */
+export interface DatabaseClock {
+  /** The present time by PostgreSQL's clock, or by this machine's where the two differ by less than two seconds. */
+  now(): Date
+  /** Milliseconds by which PostgreSQL's clock is ahead of this machine's. */
+  clockDifference(): number
+}
+
+/** A difference of clocks from which on times are corrected, and operators are told. */
+const maxClockMilliseconds = 2000
 
 /** Starts the dependency monitors. All dependencies may be unavailable at this time. */
 export function openDependencies(config: Config, log: Logger): Dependencies {
@@ -38,10 +49,27 @@ export function openDependencies(config: Config, log: Logger): Dependencies {
 function openDatabaseMonitor(config: Config, log: Logger) {
   const listenConnection = openListenConnection(config.database, log)
   const connections = openConnections()
+  const { clockDifference } = listenConnection
+  const areClocksApart = () => Math.abs(clockDifference()) >= maxClockMilliseconds
+  let isReported = false
+
+  function reportClocks(): void {
+    if (areClocksApart() === isReported) return
+    isReported = !isReported
+    const differenceMilliseconds = Math.round(clockDifference())
+    if (isReported) {
+      const message = 'The clocks of this machine and of PostgreSQL differ: synchronise both with a time server'
+      log.error({ differenceMilliseconds }, message)
+    } else log.warn({ differenceMilliseconds }, 'The clocks of this machine and of PostgreSQL agree again')
+  }
+
   const watched = watch(
     {
       name: 'database',
-      ping: () => listenConnection.ping(),
+      async ping() {
+        await listenConnection.ping()
+        reportClocks()
+      },
       cut() {
         listenConnection.cut()
         connections.cut()
@@ -51,7 +79,13 @@ function openDatabaseMonitor(config: Config, log: Logger) {
     log,
   )
   listenConnection.onLost(() => watched.probe())
-  return { ...watched, listenConnection, connections }
+  return {
+    ...watched,
+    listenConnection,
+    connections,
+    clockDifference,
+    now: () => new Date(Date.now() + (areClocksApart() ? clockDifference() : 0)),
+  }
 }
 
 /** After this time nothing of the monitors of ended platforms is left in Redis. */

@@ -52,7 +52,7 @@ export async function getOrCreateMessage(
   const { caller } = context
   const { schedule, ...given } = input
   const { conversationId, discriminateByTags, tags = {}, payload } = given
-  const dueAt = schedule && scheduledTime(schedule)
+  const dueAt = schedule && scheduledTime(schedule, context.dependencies.database.now())
   if (!(await findScopedConversation(db, caller, conversationId))) throw noSuchConversation(conversationId)
   const create = async (on: Database) => {
     const ready = await prepareNew({ ...context, db: on }, given)

@@ -24,7 +24,7 @@ export async function scheduleMessage(
   ready: ReadyMessage,
   schedule: Parameters<typeof scheduledTime>[0],
 ): Promise<RuntimeMessage> {
-  const dueAt = scheduledTime(schedule)
+  const dueAt = scheduledTime(schedule, context.dependencies.database.now())
   const { conversationId } = ready.message
   return once(context, input, async (db) => {
     if (!(await findScopedConversation(db, context.caller, conversationId))) throw noSuchConversation(conversationId)

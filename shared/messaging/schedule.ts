@@ -19,9 +19,10 @@ const maxDelayMilliseconds = 366 * 24 * 60 * 60 * 1000
 /**
  * The time at which a schedule is due. A past time is due at once.
  *
+ * @param now by the clock of PostgreSQL, which decides when it is due
  * @throws ApiError `InvalidPayload` when the schedule has neither or both of its fields, or is too far ahead
  */
-export function scheduledTime(schedule: { dateTime?: string; delay?: number }, now = new Date()): Date {
+export function scheduledTime(schedule: { dateTime?: string; delay?: number }, now: Date): Date {
   const { dateTime, delay } = schedule
   if ((dateTime === undefined) === (delay === undefined)) {
     throw new ApiError('InvalidPayload', 'schedule must have either dateTime or delay')

@@ -8,12 +8,17 @@ interface Pooled {
 }
 
 /** Adds the gauges of a process's dependencies and database connections. */
-export function exposeConnectionMetrics({ gauge }: Metrics, { all }: Dependencies, db: Database): void {
+export function exposeConnectionMetrics({ gauge }: Metrics, { all, database }: Dependencies, db: Database): void {
   gauge({
     name: 'dependency_up',
     help: 'Whether a dependency of the process is up: 1 or 0',
     labels: ['dependency'],
     read: () => all.map((one) => [{ dependency: one.name }, one.isUp() ? 1 : 0]),
+  })
+  gauge({
+    name: 'clock_difference_seconds',
+    help: "Seconds by which PostgreSQL's clock is ahead of this machine's",
+    read: () => [[{}, database.clockDifference() / 1000]],
   })
   gauge({
     name: 'database_connections',

@@ -22,12 +22,12 @@ export async function awaitOutcome<Outcome>(
     timeoutMessage: string
   },
 ): Promise<Outcome> {
-  const deadline = Date.now() + work.timeoutMilliseconds
+  const deadline = performance.now() + work.timeoutMilliseconds
   let notified = Promise.withResolvers<void>()
   const unsubscribe = await signals.subscribe(outcomeTopic(id), () => notified.resolve())
   try {
     await work.ask()
-    while (Date.now() < deadline) {
+    while (performance.now() < deadline) {
       const timer = setTimeout(notified.resolve, pollMilliseconds)
       await notified.promise
       clearTimeout(timer)

@@ -53,14 +53,14 @@ export async function searchConversations(
   { limit, after }: PageRequest,
 ): Promise<FoundConversations> {
   const work = async (transaction: Database): Promise<FoundConversations> => {
-    const begin = Date.now()
+    const begin = performance.now()
     const found = new Map<string, Head>()
     let position = after
     const read = ofMessages(search) ? readMessages : readConversations
     // Some conversations have no messages.
     let step = ofMessages(search) ? firstStep : 2 * limit
-    for (let total = 0; total < maxRead && Date.now() < begin + pageMilliseconds;) {
-      const started = Date.now()
+    for (let total = 0; total < maxRead && performance.now() < begin + pageMilliseconds;) {
+      const started = performance.now()
       const { heads, last, looked } = await readStep(transaction, { botId, search, step, position, read })
       for (const head of heads) {
         if (found.has(head.conversation_id)) continue
@@ -70,7 +70,7 @@ export async function searchConversations(
       if (!last || looked < step) return listed(transaction, botId, found)
       position = { createdAt: last.created_at, id: last.id }
       total += looked
-      if (Date.now() < started + 100) step = Math.min(maxStep, step * 4)
+      if (performance.now() < started + 100) step = Math.min(maxStep, step * 4)
     }
     return listed(transaction, botId, found, position)
   }

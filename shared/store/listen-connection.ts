@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { Client, escapeIdentifier } from 'pg'
+import { Client, escapeIdentifier, type QueryResult } from 'pg'
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { destroySocket } from './connections.ts'
@@ -12,6 +12,8 @@ import { connectionSettings } from './database.ts'
 export interface ListenConnection {
   /** @throws Error when no connection can be opened, or it breaks */
   ping(): Promise<void>
+  /** Milliseconds by which the server's clock is ahead of this machine's, as of a recent ping; 0 before the first one. */
+  clockDifference(): number
   /** Resolves once notifications of the channel are received. The subscription survives reconnection. */
   listen(channel: string): Promise<void>
   unlisten(channel: string): Promise<void>
@@ -25,6 +27,8 @@ export interface ListenConnection {
 }
 
 const closeMilliseconds = 500
+/** The time in the answer to a ping that took longer says little about the clock. */
+const preciseMilliseconds = 500
 
 export function openListenConnection(settings: Config['database'], log: Logger): ListenConnection {
   const events = new EventEmitter().setMaxListeners(0)
@@ -33,6 +37,7 @@ export function openListenConnection(settings: Config['database'], log: Logger):
   let connecting: Client | undefined
   let wasConnected = false
   let isClosed = false
+  let clockDifference = 0
   /** A connection executes one statement at a time. */
   let turn: Promise<unknown> = Promise.resolve()
 
@@ -63,16 +68,20 @@ export function openListenConnection(settings: Config['database'], log: Logger):
     return fresh
   }
 
-  function ask(statement: string): Promise<unknown> {
-    const answer = turn.catch(() => {}).then(async () => (client ?? (await connect())).query(statement))
+  function ask<Row extends object>(statement: string): Promise<QueryResult<Row>> {
+    const answer = turn.catch(() => {}).then(async () => (client ?? (await connect())).query<Row>(statement))
     turn = answer
     return answer
   }
 
   return {
     async ping() {
-      await ask('select 1')
+      const [begin, began] = [Date.now(), performance.now()]
+      const { rows } = await ask<{ now: Date }>('select clock_timestamp() as now')
+      const took = performance.now() - began
+      if (took < preciseMilliseconds) clockDifference = rows[0]!.now.getTime() - (begin + took / 2)
     },
+    clockDifference: () => clockDifference,
     async listen(channel) {
       channels.add(channel)
       await ask(`listen ${escapeIdentifier(channel)}`)

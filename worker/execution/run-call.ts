@@ -39,7 +39,7 @@ export interface Handling extends FetchCount {
   recorder: RunRecorder
   /** Calls of actions, nested ones included: in total, and in flight. */
   actions: { called: number; inFlight: number }
-  /** In milliseconds since 1970. A nested run in another isolate ends by the same deadline. */
+  /** By `performance.now()`, which no change of the clock moves. A nested run in another isolate ends by the same deadline. */
   deadline: number
   /** A call of any of its runs has waited for the database or Redis, which was unavailable. */
   metOutage: boolean
@@ -141,7 +141,7 @@ export async function runCall(
     return interrupted === undefined ? reply : { interrupted }
   }
   // The event's own run has just begun, so it gets the whole limit, and its failure names the limit as configured.
-  const left = scope === '' ? limits.wallMilliseconds : Math.max(1, handling.deadline - Date.now())
+  const left = scope === '' ? limits.wallMilliseconds : Math.max(1, handling.deadline - performance.now())
   const start = recorder.now
   const logged: WrittenLine[] = []
   const ran = await observedRun(worker, {
@@ -196,7 +196,7 @@ async function runElsewhere(
   if (code.url === undefined || task.kind !== 'call') throw new Error('The call has no request for code elsewhere')
   const depth = 2 * (scope.split('/').length - 1)
   const step = recorder.begin('fetch', 'code under development', depth)
-  const milliseconds = Math.max(1, Math.min(limits.wallMilliseconds, deadline - Date.now()))
+  const milliseconds = Math.max(1, Math.min(limits.wallMilliseconds, deadline - performance.now()))
   const request = task.argument as unknown as RemoteRequest
   const outcome = await runRemotely(worker, { botId: event.bot_id, url: code.url, request, milliseconds })
   step.end(outcome.status === 'done' ? (outcome.result as unknown as RemoteResponse).status : outcome.status)

@@ -51,7 +51,7 @@ export async function runEvent(worker: WorkerContext, event: ClaimedEvent, recor
   const { isAgent = false, bundle } = call.code
   const endTurn = isAgent ? await worker.agentTurns.take(bundle.id) : undefined
   const limits = limitsOf(worker.config.sandbox, event.limits, isAgent ? agentLimits : {})
-  const deadline = Date.now() + limits.wallMilliseconds
+  const deadline = performance.now() + limits.wallMilliseconds
   const log = openEventLog(limits)
   const handling: Handling = {
     event,

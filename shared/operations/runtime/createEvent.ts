@@ -35,7 +35,7 @@ export const createEvent = operation({
   async handle(context, input) {
     const { botId, installation } = context.caller
     const { schedule, conversationId, payload, ...given } = input
-    const dueAt = schedule && scheduledTime(schedule)
+    const dueAt = schedule && scheduledTime(schedule, context.dependencies.database.now())
     const event = { ...given, id: newId('evt'), botId, payload, ...typed(context, input.type) }
     await assertReferences(context, { ...given, conversationId })
     const created = await once(context, input, async (db) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import type { Database } from '#shared/store/database.ts'
 import { installIntegration } from '../../shared/operations/runtime/clients.ts'
@@ -32,6 +32,27 @@ describe('a scheduled event', () => {
     expect([between!.id, later!.id]).toEqual([event.id, id])
     expect(later!.created_at.getTime()).toBeGreaterThan(between!.created_at.getTime())
     await expect.poll(async () => (await fixture.ask('GET', `/events/${id}`)).event.status).toBe('ignored')
+  })
+
+  test('is due after its delay by the clock of the database, although the clocks of processes differ from it', async () => {
+    const { database } = fixture.platform.context.dependencies
+    const schedule = { delay: 60_000 }
+    for (const hours of [-3, 3]) {
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * 3_600_000 })
+      try {
+        // The first ping tells.
+        const isKnown = () => Math.abs(database.clockDifference() + hours * 3_600_000) < 60_000
+        await vi.waitUntil(isKnown, { timeout: 10_000 })
+        await fixture.ask('POST', '/events', { type: 'later', payload: {}, conversationId, schedule })
+      } finally {
+        vi.useRealTimers()
+      }
+    }
+    for (const { available_at: dueAt } of await eventsHere()) {
+      expect(Math.abs(dueAt.getTime() - Date.now() - schedule.delay)).toBeLessThan(15_000)
+    }
+    await vi.waitUntil(() => Math.abs(database.clockDifference()) < 1000, { timeout: 10_000 })
+    expect(await eventsHere()).toHaveLength(2)
   })
 
   test('that was cancelled never happens', async () => {
