@@ -166,6 +166,7 @@ export async function migrate(url: string, { allowSelfSigned = false } = {}): Pr
     const db = knex({ client: 'pg', connection, pool: { min: 0, max: 1 }, log: silent })
     let done: string[]
     try {
+      await assertKnown(db)
       // The advisory lock excludes other processes, so a knex lock found here belongs to a killed process.
       await db.migrate.forceFreeMigrationsLock({ migrationSource })
       const [, names] = (await db.migrate.latest({ migrationSource })) as [batch: number, names: string[]]
@@ -192,6 +193,23 @@ export function listCautions(names: readonly string[]): string[] {
     const caution = migrations[name]?.untilReplaced
     return caution === undefined ? [] : [`${name}: ${caution}`]
   })
+}
+
+/** The database has migrations that this code does not know. */
+export class NewerDatabaseError extends Error {
+  override name = 'NewerDatabaseError'
+}
+
+/** @throws NewerDatabaseError */
+async function assertKnown(db: Knex): Promise<void> {
+  if (!(await db.schema.hasTable('knex_migrations'))) return
+  const names: string[] = await db('knex_migrations').orderBy('id').pluck('name')
+  const unknown = names.filter((name) => !(name in migrations))
+  if (unknown.length === 0) return
+  throw new NewerDatabaseError(
+    `The database is newer than this code: it has the migrations ${unknown.join(', ')}. Deploy the newer code again, ` +
+      'or restore a backup that was taken before it: migrations are not undone',
+  )
 }
 
 /** Brings an empty database to an earlier state, in a transaction: to the one in which these migrations have run. */

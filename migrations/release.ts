@@ -4,7 +4,7 @@ import { assertReachable, UnreachableDatabaseError } from '#shared/connectivity/
 import { assertUsablePooler, UnusablePoolerError } from '#shared/connectivity/pooler.ts'
 import { openDatabase } from '#shared/store/database.ts'
 import { adoptVectorType } from '#shared/store/vector-type.ts'
-import { listCautions, migrate } from './migrations.ts'
+import { listCautions, migrate, NewerDatabaseError } from './migrations.ts'
 
 /** The release step: migrates the database, and creates the first administrator if `ISOBOT_ADMIN_TOKEN` is set. */
 async function release(): Promise<void> {
@@ -27,7 +27,7 @@ async function release(): Promise<void> {
 try {
   await release()
 } catch (error) {
-  const explained = [ConfigError, UnreachableDatabaseError, UnusablePoolerError]
+  const explained = [ConfigError, NewerDatabaseError, UnreachableDatabaseError, UnusablePoolerError]
   const isExplained = error instanceof Error && explained.some((kind) => error instanceof kind)
   console.error(isExplained ? error.message : error)
   process.exitCode = 1

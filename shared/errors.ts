@@ -174,9 +174,17 @@ export function isWriteRefusal(error: unknown): boolean {
 /** PostgreSQL's codes for a transaction that a concurrent one conflicts with: serialization failure, deadlock. */
 const conflicts = new Set(['40001', '40P01'])
 
-/** Whether PostgreSQL rolled a transaction back because of a concurrent one: it may be repeated. */
+/**
+ * Whether PostgreSQL rolled a transaction back because of a concurrent one, or of a migration that has changed the columns of a
+ * prepared statement: it may be repeated.
+ */
 export function isConflict(error: unknown): boolean {
-  return conflicts.has(postgresCode(error) ?? '')
+  return conflicts.has(postgresCode(error) ?? '') || isStalePlan(error)
+}
+
+/** Whether a prepared statement has other columns since a migration: its connection cannot execute it again. */
+export function isStalePlan(error: unknown): boolean {
+  return postgresCode(error) === '0A000' && (error as Error).message.endsWith('cached plan must not change result type')
 }
 
 /** PostgreSQL's codes for text that is valid JSON but cannot be stored as text: 22021, 22P02 and 22P05. */

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import knex, { type Knex } from 'knex'
 import type { ClientBase } from 'pg'
 import type { Config } from '../config/config.ts'
-import { isConflict } from '../errors.ts'
+import { isConflict, isStalePlan } from '../errors.ts'
 import { destroySocket, isAbandoned, statementMilliseconds, type Connections } from './connections.ts'
 import { executePrepared, type Binding, type Driver, type PreparedStatement } from './prepared-statement.ts'
 import { traceBuilt, tracedStatement } from './traced-statements.ts'
@@ -133,6 +133,7 @@ async function repeatConflicted<Result>(db: Database, act: () => Promise<Result>
 
 async function execute<Row>(db: Database, sql: string, bindings: Record<string, Binding>): Promise<Row[]> {
   const statement = prepare(sql)
+  const { name } = statement
   const values = statement.parameters.map((parameter) => bindings[parameter] as Binding)
   const client = db.client as ConnectionSource
   const connection = await client.acquireConnection()
@@ -142,6 +143,7 @@ async function execute<Row>(db: Database, sql: string, bindings: Record<string, 
     // In place of the stack of the socket's event: the one that leads to the caller.
     if (error instanceof Error) Error.captureStackTrace(error)
     if (isAbandoned(error)) destroySocket(connection)
+    if (isStalePlan(error)) renew(statement, name)
     throw error
   } finally {
     client.releaseConnection(connection)
@@ -159,6 +161,11 @@ interface ConnectionSource {
 interface NamedStatement extends PreparedStatement {
   /** The names of `$1`, `$2`, … */
   parameters: string[]
+}
+
+/** Has all connections parse a statement again, under another name, unless one has been found since. */
+function renew(statement: NamedStatement, staleName: string): void {
+  if (statement.name === staleName) statement.name = `${staleName}_`
 }
 
 const preparedStatements = new Map<string, NamedStatement>()

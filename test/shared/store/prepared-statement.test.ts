@@ -1,7 +1,7 @@
 import { Client, Connection, types } from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { destroySocket, statementMilliseconds } from '#shared/store/connections.ts'
-import { openDatabase, query, type Database } from '#shared/store/database.ts'
+import { openDatabase, query, transact, type Database } from '#shared/store/database.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 
 let platform: Platform
@@ -104,4 +104,20 @@ test('the server ends a statement that was abandoned', async () => {
     {},
   )
   expect(row!.seconds * 1000 - statementMilliseconds).toBe(1000)
+})
+
+test('a statement whose columns a migration has changed is executed again, and in a transaction the transaction', async () => {
+  await db.raw('create table migrated (id integer)')
+  const sql = 'select * from migrated'
+  const inTransaction = () => transact(db, (transaction) => query(transaction, sql, {}))
+  for (const [column, execute] of [
+    ['first', () => query(db, sql, {})],
+    ['second', inTransaction],
+  ] as const) {
+    await db('migrated').delete()
+    expect(await execute()).toEqual([])
+    await db.raw(`alter table migrated add ${column} text default '${column}'`)
+    await db('migrated').insert({ id: 1 })
+    expect(await execute()).toMatchObject([{ id: 1, [column]: column }])
+  }
 })
