@@ -183,6 +183,19 @@ test('files go both ways: the user gets an address with the content, and the mem
   const [message] = body.messages
   expect(message.payload).toMatchObject({ type: 'file', title: 'label.txt' })
   expect(await (await fetch(message.payload.fileUrl)).text()).toBe('return label')
+  for (const [type, transferred] of [
+    ['paste', 'clipboardData'],
+    ['drop', 'dataTransfer'],
+  ]) {
+    await page.evaluate(`{
+      const data = new DataTransfer()
+      data.items.add(new File(['given'], '${type}.txt', { type: 'text/plain' }))
+      const Given = '${type}' === 'paste' ? ClipboardEvent : DragEvent
+      const event = new Given('${type}', { ${transferred}: data, bubbles: true, cancelable: true })
+      document.querySelector('.compose textarea').dispatchEvent(event)
+    }`)
+    await button(`Remove ${type}.txt`).click()
+  }
   const fileUrl = 'https://example.com/photo.pdf'
   await user.ask('POST', '/messages', { conversationId, payload: { type: 'file', fileUrl, title: 'My photo' } })
   expect(await log().getByRole('link', { name: 'My photo' }).getAttribute('href')).toBe(fileUrl)

@@ -1468,7 +1468,7 @@ test('a file that the platform fails to take, or a proxy refuses, is given up wi
   await page.context().close()
 })
 
-test('text that is pasted with a picture of it stays text, and a picture alone is a file', async () => {
+test('text that is pasted with a picture of it stays text; a picture alone is a file, and so is what is dropped', async () => {
   const { page, chat } = await visit()
   await bubble(page).click()
   await chat.getByText('Welcome! Which tea?').waitFor()
@@ -1485,6 +1485,15 @@ test('text that is pasted with a picture of it stays text, and a picture alone i
   expect(await paste({ 'text/html': '<img src="pasted.png">' })).toBe(false)
   // This web chat takes only texts as files: its answer shows that the picture was given to it as a file.
   await chat.getByText('pasted.png: Not sent: key: the file is of the type image/png').waitFor()
+  // A file that is dropped on the chat is given to it too, where the browser would leave the page for it.
+  const isLeft = await page.frames()[1]!.evaluate<boolean>(`{
+    const dataTransfer = new DataTransfer()
+    dataTransfer.items.add(new File(['two words'], 'dropped.txt', { type: 'text/plain' }))
+    const drop = (type) => new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true })
+    document.querySelector('header').dispatchEvent(drop('dragover')) || document.querySelector('header').dispatchEvent(drop('drop'))
+  }`)
+  expect(isLeft).toBe(false)
+  await chat.getByText('It has 9 bytes').waitFor()
   await page.context().close()
 })
 

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { pastedFiles, useDroppedFiles } from '../../widget/frame/given-files.ts'
 import type { Handover } from '../api/types.ts'
 import { Segmented } from '../parts/choice.tsx'
 import { Icon } from '../parts/icons.tsx'
@@ -120,9 +121,22 @@ function Field({ botId, conversationId, handover, kind, takesFocus, onSent }: Co
     if (activeElement === body || field.current?.form?.contains(activeElement)) field.current?.focus()
   }
   useUnsaved(draft.text.trim() !== '' || draft.file !== undefined)
+  // A reply has one file, and a note none.
+  const attach = ([file]: File[]) => keep({ ...draft, file, fileKey: newKey() })
+  const takesFiles = kind === 'reply' && !isBusy
+  useDroppedFiles(takesFiles ? attach : undefined)
   const label = kind === 'note' ? 'Note' : 'Reply'
   return (
-    <form onSubmit={submit} aria-label={label}>
+    <form
+      onSubmit={submit}
+      onPaste={(event) => {
+        const files = pastedFiles(event)
+        if (!takesFiles || files.length === 0) return
+        event.preventDefault()
+        attach(files)
+      }}
+      aria-label={label}
+    >
       {problem && (
         <p class="problem" role="alert">
           {problem}
@@ -148,7 +162,7 @@ function Field({ botId, conversationId, handover, kind, takesFocus, onSent }: Co
       <div class="compose-actions">
         {kind === 'reply' && (
           <>
-            <Attach isBusy={isBusy} onAttach={(file) => keep({ ...draft, file, fileKey: newKey() })} />
+            <Attach isBusy={isBusy} onAttach={(file) => attach([file])} />
             <button
               type="button"
               class="button icon-only"

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { pastedFiles, useDroppedFiles } from './given-files.ts'
 import { Icon } from './icons.tsx'
 import { isOfInputMethod } from './input-method.ts'
 import { useView } from './view.ts'
@@ -42,6 +43,7 @@ export function Composer(): JSX.Element {
   }
 
   const takesFiles = appearance.value.allowFileUpload === true && !isLocked
+  useDroppedFiles(takesFiles ? (files) => void chat.attach(files) : undefined)
   const label = appearance.value.composerPlaceholder ?? text('placeholder')
   return (
     <form
@@ -85,12 +87,10 @@ export function Composer(): JSX.Element {
           chat.showTyping(value !== '')
         }}
         onPaste={(event) => {
-          const { files = [], types = [] } = event.clipboardData ?? {}
-          // Spreadsheets and word processors put a picture of the copied text beside it; a copied file has no HTML.
-          const isText = types.includes('text/plain') && types.includes('text/html')
-          if (!takesFiles || files.length === 0 || isText) return
+          const files = pastedFiles(event)
+          if (!takesFiles || files.length === 0) return
           event.preventDefault()
-          void chat.attach([...files])
+          void chat.attach(files)
         }}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || event.shiftKey || isOfInputMethod(event)) return
