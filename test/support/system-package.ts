@@ -46,7 +46,8 @@ export async function findSystemProgram(program: SystemProgram): Promise<string>
   return installed
 }
 
-async function findOnPath(names: string[]): Promise<string | undefined> {
+/** @returns the path of the first of these programs that is on the PATH */
+export async function findOnPath(names: string[]): Promise<string | undefined> {
   for (const name of names) {
     const path = await which(name)
     if (path) return path
