@@ -13,7 +13,7 @@ export function reportFailure(
 ): ExitCode {
   const failure = error instanceof Failure ? error : undefined
   const exitCode = failure?.exitCode ?? exitCodes.failed
-  const message = error instanceof Error ? error.message : String(error)
+  const message = explained(error)
   if (isJson) {
     const { type, details } = failure ?? {}
     const body = { exitCode, message, ...(type !== undefined && { type }), ...(details && { details }) }
@@ -24,4 +24,19 @@ export function reportFailure(
     process.stderr.write(`${label} ${withoutControlCharacters(isVerbose ? inspect(error) : message)}${hint}\n`)
   }
   return exitCode
+}
+
+/** What to do about errors of the operating system, by their codes: their messages have the file alone, or nothing. */
+const remedies: Record<string, string> = {
+  ENOSPC: 'free space on the disk, or choose a folder on another one',
+  EDQUOT: 'the quota of the disk is used up: free space on it, or choose a folder on another one',
+  EROFS: 'choose a folder on a file system that can be written to',
+  EACCES: 'choose a file that this user may use, or change its permissions',
+  EMFILE: 'raise the limit of open files: ulimit -n 4096',
+}
+
+function explained(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const remedy = 'code' in error && 'syscall' in error ? remedies[String(error.code)] : undefined
+  return remedy === undefined ? error.message : `${error.message}: ${remedy}`
 }

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
+import { writeFile } from 'node:fs/promises'
+import { expect, test, vi } from 'vitest'
 import { table } from '../../cli/output.ts'
+import { reportFailure } from '../../cli/report-failure.ts'
 
 test('a table has any number of rows, and each of them is one line', () => {
   const rows = Array.from({ length: 300_000 }, (_, index) => [`user_${index}`, 'Ada'])
@@ -9,4 +11,15 @@ test('a table has any number of rows, and each of them is one line', () => {
     expect.stringContaining('ID'),
     'user_1  Ada␊user_2␉Bob␍␛[1A\uFFFD',
   ])
+})
+
+test.runIf(process.platform === 'linux')('an error of a full disk has a remedy', async () => {
+  const error = await writeFile('/dev/full', 'x').catch((cause: unknown) => cause)
+  const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  try {
+    expect(reportFailure(error, { isJson: true, isVerbose: false })).toBe(1)
+    expect(String(written.mock.calls[0]![0])).toMatch(/"ENOSPC: [^"]*: free space on the disk, or choose a folder/)
+  } finally {
+    written.mockRestore()
+  }
 })
