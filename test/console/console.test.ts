@@ -248,6 +248,11 @@ test('a message that is being written is shown as far as it is', async () => {
   await say('go on')
   await expect.poll(lastMessage, patience).toBe('Bot: First this')
   await expect.poll(lastMessage, patience).toBe('Bot: First this, then that')
+  // Only the messages scroll: words for screen readers among them do not make the page longer.
+  const outside = `[...document.querySelectorAll('aside.chat span.visually-hidden')].filter(
+    ({ offsetParent, parentElement }) => offsetParent !== parentElement,
+  ).length`
+  expect(await page.evaluate(outside)).toBe(0)
 })
 
 test('a chat that loses its connection says so, and has what was said meanwhile when there is one again', async () => {
