@@ -3019,7 +3019,7 @@ export interface Operations {
    */
   listVoices(input?: ListVoicesInput): Promise<ListVoicesOutput>
   /**
-   * Lists the bot’s workflows, newest first.
+   * Lists the bot’s workflows, newest first. A page reads at most 10,000 workflows: with a filter by status or user that few pass, it may have few or none and still a nextToken.
    */
   listWorkflows(input?: ListWorkflowsInput): Promise<ListWorkflowsOutput>
   /**

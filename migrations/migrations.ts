@@ -64,6 +64,7 @@ import * as scriptChecks from './115_script_checks.ts'
 import * as passagesWithoutVectors from './116_passages_without_vectors.ts'
 import * as workflowEvents from './117_workflow_events.ts'
 import * as publicIntegrations from './118_public_integrations.ts'
+import * as workflowsByTags from './119_workflows_by_tags.ts'
 
 interface Migration extends Knex.Migration {
   /** Where old and new processes cannot do everything side by side: what does not work, and what to do until all are replaced. */
@@ -133,6 +134,7 @@ export const migrations: Record<string, Migration> = {
   '116_passages_without_vectors': passagesWithoutVectors,
   '117_workflow_events': workflowEvents,
   '118_public_integrations': publicIntegrations,
+  '119_workflows_by_tags': workflowsByTags,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

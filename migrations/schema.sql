@@ -601,6 +601,8 @@ CREATE INDEX files_by_user ON public.files USING btree (user_id) WHERE (user_id 
 
 CREATE INDEX files_to_index ON public.files USING btree (updated_at) WHERE (status = 'indexing_pending'::text);
 
+CREATE INDEX files_with_former_contents ON public.files USING btree (updated_at) WHERE (index_generation > 0);
+
 create table handover_notes (
   id text not null,
   handover_id text not null,
@@ -1451,6 +1453,8 @@ CREATE INDEX workflows_by_conversation ON public.workflows USING btree (conversa
 CREATE INDEX workflows_by_name ON public.workflows USING btree (bot_id, name, created_at DESC, id DESC);
 
 CREATE INDEX workflows_by_parent ON public.workflows USING btree (parent_id);
+
+CREATE INDEX workflows_by_tags ON public.workflows USING gin (tags jsonb_path_ops) WHERE (tags <> '{}'::jsonb);
 
 CREATE INDEX workflows_in_progress ON public.workflows USING btree (continues_at) WHERE ((status = 'in_progress'::text) AND (continues_at IS NOT NULL));
 

@@ -204,10 +204,13 @@ export async function deleteFormerPassages(db: Database, limit: number): Promise
   await query(
     db,
     `delete from passages where id in (
-       select passages.id from files join passages on passages.file_id = files.id
+       select passages.id from (
+         select id, index_generation from files
+         where index_generation > 0 and updated_at > now() - interval '1 day'
+           and status in ('upload_pending', 'upload_failed', 'upload_completed', 'indexing_failed')
+         offset 0
+       ) files join passages on passages.file_id = files.id
        where passages.generation < files.index_generation
-         and files.status in ('upload_pending', 'upload_failed', 'upload_completed', 'indexing_failed')
-         and files.updated_at > now() - interval '1 day'
        limit :limit
      )`,
     { limit },

@@ -170,7 +170,7 @@ export async function releaseLostReservations(db: Database, limit: number): Prom
 
 /** A deletion of some rows of old days. */
 function deletionOf(table: string, day: string): string {
-  const old = `select ctid from ${table} where ${day} < :until::date limit :limit`
+  const old = `select ctid from ${table} where ${day} < :until::date order by ${day} limit :limit`
   return `delete from ${table} where ctid = any(array(${old})) returning 1`
 }
 

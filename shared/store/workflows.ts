@@ -1,3 +1,5 @@
+import type { Knex } from 'knex'
+import { boundedPage } from './bounded-page.ts'
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { Change } from '../models/tags.ts'
 import { finalStatuses } from '../models/workflow.ts'
@@ -93,32 +95,56 @@ export interface WorkflowMatch {
   parentId?: string | undefined
 }
 
+/** The newest workflows of a name in which a match is looked for before those with its tags. */
+const maxNewest = 200
+
 /** The newest workflow that matches. */
 export async function matchWorkflow(db: Database, match: WorkflowMatch): Promise<WorkflowRow | undefined> {
-  const { tags, byTags, group } = match
-  return db('workflows')
-    .where({
-      bot_id: match.botId,
-      name: match.name,
-      ...(match.conversationId && { conversation_id: match.conversationId }),
-      ...(match.userId && { user_id: match.userId }),
-      ...(match.parentId && { parent_id: match.parentId }),
-    })
-    .modify((builder) => {
-      if (!byTags) void builder.whereRaw('tags = ?::jsonb', [JSON.stringify(tags)])
-      for (const key of byTags ?? []) {
-        // A key may be the name of an inherited property, and knex would take a function for a query.
-        const value = Object.hasOwn(tags, key) ? tags[key]! : null
-        void builder.whereRaw('tags ->> ? is not distinct from ?', [key, value])
-      }
-      if (group === 'active') void builder.whereNotIn('status', finalStatuses)
-      if (group === 'finished') void builder.whereIn('status', finalStatuses)
-    })
-    .orderBy([
-      { column: 'created_at', order: 'desc' },
-      { column: 'id', order: 'desc' },
-    ])
-    .first()
+  const { tags, byTags = Object.keys(tags) } = match
+  const keys = byTags.filter((key) => Object.hasOwn(tags, key))
+  const present = Object.fromEntries(keys.map((key) => [key, tags[key]!]))
+  const newest = db('workflows').where({ bot_id: match.botId, name: match.name }).modify(newestFirst)
+  if (keys.length === 0) return firstMatch(db, newest, match)
+  // Tags that many workflows have are found among the newest, others by their index: neither reads all of the name.
+  const found = await firstMatch(db, newest.limit(maxNewest), match)
+  if (found) return found
+  return firstMatch(
+    db,
+    db('workflows')
+      .whereRaw(`tags @> ?::jsonb and tags <> '{}'`, [JSON.stringify(present)])
+      .offset(db.raw('0') as unknown as number),
+    match,
+  )
+}
+
+function firstMatch(db: Database, among: Knex.QueryBuilder, match: WorkflowMatch): Promise<WorkflowRow | undefined> {
+  const found = db.from(among.as('workflows')).modify(matching, match).modify(newestFirst).first()
+  return found as unknown as Promise<WorkflowRow | undefined>
+}
+
+function newestFirst(workflows: Knex.QueryBuilder): void {
+  void workflows.orderBy([
+    { column: 'created_at', order: 'desc' },
+    { column: 'id', order: 'desc' },
+  ])
+}
+
+function matching(workflows: Knex.QueryBuilder, { tags, byTags, group, ...match }: WorkflowMatch): void {
+  void workflows.where({
+    bot_id: match.botId,
+    name: match.name,
+    ...(match.conversationId && { conversation_id: match.conversationId }),
+    ...(match.userId && { user_id: match.userId }),
+    ...(match.parentId && { parent_id: match.parentId }),
+  })
+  if (!byTags) void workflows.whereRaw('tags = ?::jsonb', [JSON.stringify(tags)])
+  for (const key of byTags ?? []) {
+    // A key may be the name of an inherited property, and knex would take a function for a query.
+    const value = Object.hasOwn(tags, key) ? tags[key]! : null
+    void workflows.whereRaw('tags ->> ? is not distinct from ?', [key, value])
+  }
+  if (group === 'active') void workflows.whereNotIn('status', finalStatuses)
+  if (group === 'finished') void workflows.whereIn('status', finalStatuses)
 }
 
 export interface WorkflowFilter {
@@ -130,28 +156,44 @@ export interface WorkflowFilter {
   name?: string | undefined
 }
 
-/** One page of a bot's workflows, newest first. */
+/**
+ * One page of a bot's workflows, newest first. It reads a bounded number of them, except of those with tags or of a conversation,
+ * which an index finds.
+ */
 export async function pageOfWorkflows(
   db: Database,
   botId: string,
-  filter: WorkflowFilter,
+  { tags, statuses, ...filter }: WorkflowFilter,
   request: PageRequest,
 ): Promise<Page<WorkflowRow>> {
-  const { tags, statuses } = filter
-  const rows: WorkflowRow[] = await db('workflows')
-    .where({
-      bot_id: botId,
+  const passing = (rows: Knex.QueryBuilder) => {
+    void rows.where({
       ...(filter.conversationId && { conversation_id: filter.conversationId }),
       ...(filter.userId && { user_id: filter.userId }),
       ...(filter.parentWorkflowId && { parent_id: filter.parentWorkflowId }),
-      ...(filter.name && { name: filter.name }),
     })
-    .modify((builder) => {
-      if (tags) void builder.whereRaw('tags @> ?::jsonb', [JSON.stringify(tags)])
-      if (statuses) void builder.whereIn('status', statuses)
-      page(builder, request)
-    })
+    if (tags) void rows.whereRaw('tags @> ?::jsonb', [JSON.stringify(tags)])
+    if (statuses) void rows.whereIn('status', statuses)
+  }
+  const within = (rows: Knex.QueryBuilder) =>
+    void rows.where({ bot_id: botId, ...(filter.name && { name: filter.name }) })
+  const few = fewWorkflows(db, { tags, ...filter })
+  if (!few) return boundedPage(db, { table: 'workflows', parts: [within], passing }, request)
+  const rows: WorkflowRow[] = await db
+    .from(few.as('workflows'))
+    .modify(within)
+    .modify(passing)
+    .modify((builder) => page(builder, request))
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+}
+
+/** The workflows that an index of their own finds. A subquery with an offset is planned apart: plans are made for no values. */
+function fewWorkflows(db: Database, { tags, conversationId, parentWorkflowId }: WorkflowFilter) {
+  const workflows = db('workflows').offset(db.raw('0') as unknown as number)
+  if (conversationId) return workflows.where({ conversation_id: conversationId })
+  if (parentWorkflowId) return workflows.where({ parent_id: parentWorkflowId })
+  if (!tags || Object.keys(tags).length === 0) return undefined
+  return workflows.whereRaw(`tags @> ?::jsonb and tags <> '{}'`, [JSON.stringify(tags)])
 }
 
 export interface WorkflowChanges {

@@ -8,7 +8,9 @@ import { assertBotItself } from './new-workflow.ts'
 
 export const listWorkflows = operation({
   name: 'listWorkflows',
-  description: 'Lists the bot’s workflows, newest first.',
+  description:
+    'Lists the bot’s workflows, newest first. A page reads at most 10,000 workflows: with a filter by status or user that few ' +
+    'pass, it may have few or none and still a nextToken.',
   method: 'GET',
   path: '/v1/chat/workflows',
   access: 'bot',

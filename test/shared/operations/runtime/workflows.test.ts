@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import type { EventRow } from '#shared/models/tables.ts'
+import { matchWorkflow, pageOfWorkflows } from '#shared/store/workflows.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 import { look } from '../../../../worker/periodic/scheduler.ts'
 import { clientNames, installIntegration, openClients, type BotWithClients, type Call } from './clients.ts'
@@ -328,4 +329,39 @@ describe('a workflow that its handler leaves in progress', () => {
     expect(row!.continues_at!.getTime() - Date.now()).toBeGreaterThan(150_000)
     expect(await updateTypes(id)).toEqual([])
   })
+})
+
+test('a workflow is found by its tags among many of its name, which are not read', async () => {
+  const { id: botId } = await platform.createBot()
+  const transaction = await platform.context.db.transaction()
+  try {
+    await transaction.raw(
+      `insert into workflows (id, bot_id, name, status, tags, timeout_at, created_at)
+       select 'workflow_' || n, ?, 'order', 'completed', jsonb_build_object('kind', 'food', 'number', n::text), now(),
+         now() - n * interval '1 second'
+       from generate_series(1, 3000) n`,
+      [botId],
+    )
+    await transaction.raw('analyze workflows')
+    const read = async () => {
+      const { rows } = await transaction.raw<{ rows: { read: number }[] }>(
+        `select (seq_tup_read + idx_tup_fetch)::integer as read from pg_stat_xact_user_tables where relname = 'workflows'`,
+      )
+      return rows[0]!.read
+    }
+    const before = await read()
+    const of = { botId, name: 'order' }
+    const find = async (tags: Record<string, string>, byTags?: string[]) =>
+      (await matchWorkflow(transaction, { ...of, tags, byTags }))?.id
+    expect(await find({ number: '2999' }, ['number'])).toBe('workflow_2999')
+    expect(await find({ kind: 'food', number: '2998' })).toBe('workflow_2998')
+    expect(await find({ number: '2999' })).toBeUndefined()
+    expect(await find({ number: 'none' }, ['number'])).toBeUndefined()
+    expect(await find({ kind: 'food' }, ['kind'])).toBe('workflow_1')
+    const { rows } = await pageOfWorkflows(transaction, botId, { tags: { number: '2997' } }, { limit: 20 })
+    expect(rows.map(({ id }) => id)).toEqual(['workflow_2997'])
+    expect((await read()) - before).toBeLessThan(2000)
+  } finally {
+    await transaction.rollback()
+  }
 })
