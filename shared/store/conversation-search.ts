@@ -268,7 +268,7 @@ async function listed(
        exists (select from member_messages where message_id = messages.id) as message_is_members,
        messages.created_at as message_at, ${boundedPayload('messages')} as message_payload,
        person.id as user_id, person.name as user_name
-     from messages
+     from (select * from messages where id = any(:ids::text[]) offset 0) messages
      join conversations on conversations.id = messages.conversation_id
      join installations on installations.id = conversations.installation_id
      left join lateral (
@@ -276,7 +276,7 @@ async function listed(
        where participants.conversation_id = conversations.id and users.bot_id = :botId
        order by users.id is not distinct from conversations.owner_id desc, participants.created_at, users.id limit 1
      ) person on true
-     where messages.bot_id = :botId and messages.id = any(:ids::text[])
+     where messages.bot_id = :botId
      order by array_position(:ids::text[], messages.id)`,
     { botId, ids: [...found.values()].map(({ message_id: id }) => id) },
   )
