@@ -118,8 +118,7 @@ export async function matchWorkflow(db: Database, match: WorkflowMatch): Promise
 }
 
 function firstMatch(db: Database, among: Knex.QueryBuilder, match: WorkflowMatch): Promise<WorkflowRow | undefined> {
-  const found = db.from(among.as('workflows')).modify(matching, match).modify(newestFirst).first()
-  return found as unknown as Promise<WorkflowRow | undefined>
+  return db.from(among.as('workflows')).modify(matching, match).modify(newestFirst).first()
 }
 
 function newestFirst(workflows: Knex.QueryBuilder): void {
