@@ -28,6 +28,8 @@ export class PartReader {
   readonly #joinMilliseconds: number
   #chunks: Buffer[] = []
   #bytes = 0
+  /** Whether the buffered data is at most the beginning of a character, which makes no part. */
+  #isIncomplete = true
   /** The pending read of the next chunk. */
   #reading: Promise<void> | undefined
   #failure: FetchFailure | undefined
@@ -67,9 +69,9 @@ export class PartReader {
     this.#iterator.return?.().catch(() => {})
   }
 
-  /** Reads until there is new data, and either enough for a part or the joining time is over. */
+  /** Reads until there is data for a part, and either enough of it or the joining time is over. */
   async #gather(): Promise<void> {
-    const before = this.#bytes
+    const before = this.#isIncomplete ? this.#bytes : 0
     const due = this.#sentAt + this.#joinMilliseconds
     while (!this.#isDone && this.#bytes < partBytes) {
       this.#reading ??= this.#read()
@@ -106,6 +108,7 @@ export class PartReader {
     const rest = held.subarray(bytes.length)
     this.#chunks = rest.length > 0 ? [rest] : []
     this.#bytes = rest.length
+    this.#isIncomplete = held.length <= partBytes
     return bytes
   }
 }

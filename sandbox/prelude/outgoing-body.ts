@@ -55,7 +55,8 @@ function ofBytes(bytes: Bytes) {
     size: bytes.length,
     next() {
       if (at === bytes.length) return undefined
-      const part = bytes.slice(at, at + partBytes)
+      // A copy, whose memory is the part alone: the `slice` of a Buffer would share all of it.
+      const part = new Uint8Array(bytes.subarray(at, at + partBytes))
       at += part.length
       return part.buffer
     },

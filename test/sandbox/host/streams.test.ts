@@ -13,6 +13,7 @@ import {
   botThat,
   callRun,
   done,
+  handlerThat,
   logged,
   messageRun,
   openTestSandbox,
@@ -183,6 +184,19 @@ describe('the body of an answer', () => {
     const outcome = await sandbox.run(messageRun(botThat(code), { fetch: answering(parts) }))
     done(outcome)
     expect(said(outcome)).toEqual(['3000'])
+  })
+
+  test('whose chunk is longer than a part arrives whole, before there is more', async () => {
+    const written = new Written()
+    const size = 100_000
+    const code = `
+      const reader = (await fetch('https://a.example/')).body.getReader()
+      let length = 0
+      while (length < ${size}) length += (await reader.read()).value.length
+      return { body: String(length) }`
+    const running = sandbox.run(callRun(handlerThat(code), {}, { fetch: answering(written) }))
+    written.write(Buffer.alloc(size, 'a'))
+    expect(done(await running).result).toMatchObject({ body: String(size) })
   })
 
   test('that is no text is the same bytes', async () => {

@@ -55,6 +55,18 @@ describe('the body of a request', () => {
     expect(answers).toEqual(['3145728 3145728', '3145728 chunked'])
   })
 
+  test('of parts of one buffer is these parts, from http and from fetch', async () => {
+    const base = await guarded.serve(counter)
+    const answers = await told(
+      base,
+      `const all = ${kilobytes(200)}
+      const sent = await ask({ method: 'PUT' }, [all.subarray(0, 70_000), all.subarray(70_000, 90_000), all.subarray(90_000)])
+      const fetched = await fetch(base, { method: 'POST', body: all.subarray(1000) })
+      return [sent.text, await fetched.text()]`,
+    )
+    expect(answers).toEqual([expect.stringMatching(/^204800 /), '203800 203800'])
+  })
+
   test('of a GET or HEAD reaches the service, as from Node, also by a library that uses fetch in its place', async () => {
     const seen: string[] = []
     const base = await guarded.serve((request, response) => {
