@@ -101,6 +101,7 @@ function rehearseTogether(scripts: CachedScript[]): void {
     hold: () => () => {},
     openReply: () => ({ next: never, cancel() {} }),
     fetch: () => ({ answer: never(), cancel() {} }),
+    connect: () => ({ answer: never(), cancel() {} }),
   }
   for (const script of scripts) {
     const install = script.rehearse(context) as Prelude

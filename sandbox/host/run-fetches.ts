@@ -1,5 +1,6 @@
 import type {
   FetchAnswer,
+  FetchConnection,
   FetchFailure,
   FetchRequest,
   FetchStream,
@@ -8,6 +9,7 @@ import type {
   LogLine,
   RunRequest,
   SandboxLog,
+  TlsOptions,
 } from '../protocol/contract.ts'
 import { parseUntrustedJson } from '../protocol/parse-json.ts'
 import { secretRedactor } from '../protocol/redact-secrets.ts'
@@ -24,7 +26,11 @@ interface FetchedTexts {
 }
 
 /** A request as it arrives: of a body that comes in parts, only the size may be known. */
-type RequestText = Omit<FetchRequest, 'content'> & { content?: { bytes?: number } }
+type RequestText = Omit<FetchRequest, 'content'> & {
+  content?: { bytes?: number }
+  /** The connection that a connection continues with TLS, by its name. */
+  secures?: string
+}
 
 interface InFlight {
   /** Undefined when the text is not a valid request. */
@@ -51,6 +57,7 @@ export class RunFetches {
   readonly #inFlight = new Map<string, InFlight>()
   /** Kept when the request is over, because parts may still be in transit. */
   readonly #contents = new Map<string, RequestContent>()
+  readonly #connections = new Map<string, FetchConnection>()
 
   constructor(run: RunRequest, options: FetchesOptions) {
     this.#run = run
@@ -83,12 +90,18 @@ export class RunFetches {
     }
     // Without a free stream, the body is delivered whole.
     const streams = this.#options.streams.open < this.#options.limits.fetchesAtOnce
-    const { content: size, ...rest } = request
+    const { content: size, secures, ...rest } = request
+    if (request.method === 'CONNECT' && !streams) {
+      this.#inFlight.delete(name)
+      const message = `At most ${this.#options.limits.fetchesAtOnce} connections and streams may be open at once`
+      return toTexts({ failure: 'busy', message })
+    }
     const parts = size && new RequestContent(wantParts)
     if (parts) this.#contents.set(name, parts)
     const sent = { ...rest, streams, ...(parts && { content: { ...size, parts } }) }
-    const answer = await this.#answerOf(sent, controller.signal)
-    parts?.close()
+    const answer = await this.#answerOf(sent, controller.signal, secures)
+    if ('secure' in answer) this.#connections.set(name, answer)
+    else parts?.close()
     const isWanted = this.#inFlight.get(name) === inFlight
     if (isWanted) this.#inFlight.delete(name)
     if ('parts' in answer) return this.#stream(name, inFlight, answer)
@@ -97,10 +110,13 @@ export class RunFetches {
   }
 
   /** The log line is written when the last part has been sent. */
-  #stream(name: string, inFlight: InFlight, { parts, ...head }: FetchStream): FetchedTexts {
+  #stream(name: string, inFlight: InFlight, { status, statusText, url, headers, parts }: FetchStream): FetchedTexts {
     const { controller } = inFlight
+    const head = { status, statusText, url, headers }
     const ended = (how: StreamEnd) => {
       const wasAborted = controller.signal.aborted
+      this.#connections.delete(name)
+      this.#contents.get(name)?.close()
       controller.abort()
       if (!wasAborted) this.#logLine(inFlight, describeEnd(head.status, how))
     }
@@ -129,7 +145,11 @@ export class RunFetches {
     for (const name of this.#inFlight.keys()) this.abort(name)
   }
 
-  async #answerOf(request: FetchRequest, signal: AbortSignal): Promise<FetchAnswer | FetchStream | FetchFailure> {
+  async #answerOf(
+    request: FetchRequest,
+    signal: AbortSignal,
+    secures: string | undefined,
+  ): Promise<FetchAnswer | FetchStream | FetchConnection | FetchFailure> {
     const { fetch } = this.#run
     const { limits, budget, report } = this.#options
     if (!budget.takeEventFetch())
@@ -139,7 +159,11 @@ export class RunFetches {
       return { failure: 'forbidden', message }
     }
     try {
-      return await fetch(request, signal)
+      if (secures === undefined) return await fetch(request, signal)
+      const former = this.#connections.get(secures)
+      this.#connections.delete(secures)
+      if (former) return await former.secure(request, signal)
+      return { failure: 'aborted', message: 'The connection to be secured is closed' }
     } catch (error) {
       report('error', 'A host function rejected instead of resolving to an answer', { run: this.#run.id, error })
       return { failure: 'internal', message: 'The platform could not send the request' }
@@ -178,7 +202,7 @@ function toTexts(answer: FetchAnswer | FetchFailure): FetchedTexts {
 function toFetchRequest(text: string): RequestText | undefined {
   try {
     const given = parseUntrustedJson(text) as Record<string, Json | undefined>
-    const { method, url, headers, redirect, body, isBase64, content } = given
+    const { method, url, headers, redirect, body, isBase64, content, tls, secures } = given
     if (typeof method !== 'string' || !/^[A-Z]{1,20}$/.test(method)) return undefined
     if (typeof url !== 'string' || !URL.canParse(url)) return undefined
     if (redirect !== 'follow' && redirect !== 'error' && redirect !== 'manual') return undefined
@@ -189,6 +213,8 @@ function toFetchRequest(text: string): RequestText | undefined {
       redirect,
       ...(typeof body === 'string' && { body, isBase64: isBase64 === true }),
       ...(typeof content === 'object' && content !== null && { content: toSize(content) }),
+      ...(typeof tls === 'object' && tls !== null && { tls: toTls(tls) }),
+      ...(typeof secures === 'string' && { secures }),
     }
   } catch {
     return undefined
@@ -198,6 +224,15 @@ function toFetchRequest(text: string): RequestText | undefined {
 function toSize(content: object): { bytes?: number } {
   const { bytes } = content as { bytes?: unknown }
   return Number.isSafeInteger(bytes) && (bytes as number) >= 0 ? { bytes: bytes as number } : {}
+}
+
+function toTls(given: object): TlsOptions {
+  const { servername, rejectUnauthorized, ca } = given as Record<string, unknown>
+  return {
+    ...(typeof servername === 'string' && { servername }),
+    ...(rejectUnauthorized === false && { rejectUnauthorized }),
+    ...(typeof ca === 'string' && { ca }),
+  }
 }
 
 function toHeaders(given: Json | undefined): Record<string, string> {

@@ -2,10 +2,10 @@ import type { FetchAnswer, FetchFailure, Limits } from '../protocol/contract.ts'
 import { partBytes } from '../protocol/units.ts'
 import { placeAt, type CallSite } from './call-site.ts'
 import { limitError } from './errors.ts'
-import { bytesIn, create, hasOwn, NativePromise, NativeTypeError, parse, record } from './primordials.ts'
+import { bytesIn, create, hasOwn, keys, NativePromise, NativeTypeError, parse, record } from './primordials.ts'
 import { createQueue } from './queue.ts'
 import type { Post, Shared } from './shared.ts'
-import type { Stream, Streams } from './streams.ts'
+import type { OpenStream, Stream, Streams } from './streams.ts'
 
 /**
  * The result of an outbound request. The body is separate, because it may be long and is not parsed as JSON. If
@@ -15,12 +15,22 @@ export interface Fetched {
   answer: Head | FetchFailure
   body: string
   stream: Stream | undefined
+  /** The name of a connection. */
+  connection: string | undefined
 }
 
 type Head = Omit<FetchAnswer, 'body'> & { streams?: 1 }
 
 /** Gives the next part of a request's body, of at most `partBytes` bytes or characters; undefined after the last one. */
 export type NextPart = () => unknown
+
+/** A connection to open. */
+export interface Connecting {
+  /** Gives the parts that it sends, until it is closed. */
+  nextPart: NextPart
+  /** The connection that it continues with TLS, by the name in its answer. */
+  secures: string | undefined
+}
 
 /** The outbound requests of one run. */
 export interface Fetches {
@@ -30,6 +40,10 @@ export interface Fetches {
    * @param nextPart of its body, where that is not in `request`
    */
   begin(request: string, site: CallSite, nextPart?: NextPart): { answer: Promise<Fetched>; cancel(): void }
+  /** Opens a connection, which counts as a request. Its answer has a stream; cancelling closes it. */
+  connect(request: string, site: CallSite, connecting: Connecting): { answer: Promise<Fetched>; cancel(): void }
+  /** Ends all connections, of which the host closes its own end. */
+  disconnect(): void
   /** Sends so many further parts of a request's body, as they come. */
   send(fetch: string, parts: number): void
   /** Settles a request with the host's answer. */
@@ -46,6 +60,11 @@ interface Pending {
   wantedParts: number
   isSending: boolean
   isOver: boolean
+  /** Whether it is a connection, which goes on when its answer has come; `stream` is then what the server sends. */
+  isConnection: boolean
+  /** Whether the last part was sent. */
+  isSent: boolean
+  stream: OpenStream | undefined
   resolve(fetched: Fetched): void
   reject(error: Error): void
 }
@@ -72,6 +91,7 @@ export function createFetches(
   }
 
   const finish = (pending: Pending) => {
+    if (pending.isOver) return
     pending.isOver = true
     if (pending.name === '') return
     delete inFlight[pending.name]
@@ -81,7 +101,8 @@ export function createFetches(
 
   const sendParts = async (pending: Pending): Promise<void> => {
     pending.isSending = true
-    for (let state = 'part'; state === 'part' && pending.wantedParts > 0; pending.wantedParts -= 1) {
+    let state = 'part'
+    for (; state === 'part' && pending.wantedParts > 0; pending.wantedParts -= 1) {
       let part: unknown
       try {
         part = await pending.nextPart!()
@@ -94,36 +115,63 @@ export function createFetches(
       post('bodyPart', id, `${pending.name} ${state}`, state === 'part' ? (part as string | ArrayBuffer) : '')
     }
     pending.isSending = false
+    if (!pending.isConnection || state === 'part') return
+    pending.isSent = true
+    // What the server sends still comes.
+    if (pending.stream !== undefined) finish(pending)
+  }
+
+  const begin = (request: string, site: CallSite, nextPart: NextPart | undefined, isConnection: boolean) => {
+    shared.fetches += 1
+    if (shared.fetches > limits.fetches) throw tooMany(site, `An event may make at most ${limits.fetches} requests`)
+    if (request.length > limits.fetchCharacters) {
+      const message = `fetch failed: the request is larger than ${limits.fetchCharacters} characters of JSON`
+      throw placeAt(site, 'TypeError', new NativeTypeError(message))
+    }
+    let pending: Pending | undefined
+    const answer = new NativePromise<Fetched>((resolve, reject) => {
+      const body = { nextPart, wantedParts: 0, isSending: false }
+      const state = { isOver: false, isConnection, isSent: false, stream: undefined }
+      pending = record({ name: '', request, site, ...body, ...state, resolve, reject })
+      outbox.push(pending)
+    })
+    flushOutbox()
+    const cancel = () => {
+      if (pending === undefined) return
+      if (pending.stream !== undefined) {
+        // First, so that the host has room for the next one.
+        pending.stream.cancel()
+        return finish(pending)
+      }
+      if (pending.isOver) return
+      if (pending.name !== '') post('abortFetch', id, pending.name, '')
+      finish(pending)
+      pending.resolve(
+        record({
+          answer: { failure: 'aborted', message: 'The request was aborted' },
+          body: '',
+          stream: undefined,
+          connection: undefined,
+        }),
+      )
+    }
+    return { answer, cancel }
   }
 
   return {
-    begin(request, site, nextPart) {
-      shared.fetches += 1
-      if (shared.fetches > limits.fetches) throw tooMany(site, `An event may make at most ${limits.fetches} requests`)
-      if (request.length > limits.fetchCharacters) {
-        const message = `fetch failed: the request is larger than ${limits.fetchCharacters} characters of JSON`
-        throw placeAt(site, 'TypeError', new NativeTypeError(message))
+    begin: (request, site, nextPart) => begin(request, site, nextPart, false),
+    connect(request, site, { nextPart, secures }) {
+      const former = secures === undefined ? undefined : inFlight[secures]
+      // It leaves its place among the requests in flight.
+      if (former !== undefined && former.isConnection) finish(former)
+      return begin(request, site, nextPart, true)
+    },
+    disconnect() {
+      const names = keys(inFlight)
+      for (let index = 0; index < names.length; index += 1) {
+        const pending = inFlight[names[index]!]!
+        if (pending.isConnection) pending.stream?.end()
       }
-      let pending: Pending | undefined
-      const answer = new NativePromise<Fetched>((resolve, reject) => {
-        const body = { nextPart, wantedParts: 0, isSending: false }
-        pending = record({ name: '', request, site, ...body, isOver: false, resolve, reject })
-        outbox.push(pending)
-      })
-      flushOutbox()
-      const cancel = () => {
-        if (pending === undefined || pending.isOver) return
-        if (pending.name !== '') post('abortFetch', id, pending.name, '')
-        finish(pending)
-        pending.resolve(
-          record({
-            answer: { failure: 'aborted', message: 'The request was aborted' },
-            body: '',
-            stream: undefined,
-          }),
-        )
-      }
-      return { answer, cancel }
     },
     send(fetch, parts) {
       const pending = inFlight[fetch]
@@ -134,13 +182,13 @@ export function createFetches(
     settle(fetch, answerText, body) {
       const pending = inFlight[fetch]
       if (pending === undefined) return
-      finish(pending)
       const answer = parse(answerText) as Fetched['answer']
+      const stream = hasOwn(answer, 'streams') ? inbound.open(`fetch/${fetch}`) : undefined
+      const isOpen = pending.isConnection && stream !== undefined
+      if (isOpen) pending.stream = stream
+      if (!isOpen || pending.isSent) finish(pending)
       if (isRefusal(answer)) pending.reject(tooMany(pending.site, answer.message))
-      else
-        pending.resolve(
-          record({ answer, body, stream: hasOwn(answer, 'streams') ? inbound.open(`fetch/${fetch}`) : undefined }),
-        )
+      else pending.resolve(record({ answer, body, stream, connection: isOpen ? fetch : undefined }))
     },
   }
 }

@@ -184,6 +184,7 @@ export const open: Open = (post, settings, ...preludes) => {
   const drop = (run: KernelRun) => {
     run.ended = true
     timers.drop(run)
+    run.fetches.disconnect()
     delete runs[run.id]
   }
 

@@ -1,5 +1,5 @@
 import type { CallSite } from './call-site.ts'
-import type { Fetched, NextPart } from './fetches.ts'
+import type { Connecting, Fetched, NextPart } from './fetches.ts'
 import { freeze, indexIn, NativeTypeError, record, sliceText } from './primordials.ts'
 import { follow, followed, hold, never, type KernelRun } from './run.ts'
 import type { Stream } from './streams.ts'
@@ -29,6 +29,11 @@ export interface Platform {
    * its `content`.
    */
   fetch(token: string, request: string, site: CallSite, nextPart?: NextPart): Fetching
+  /**
+   * Opens a connection, with `token` as in `call`. `request` is a `FetchRequest` as JSON. The run does not wait for what the
+   * server sends: its end ends the connection.
+   */
+  connect(token: string, request: string, site: CallSite, connecting: Connecting): Fetching
 }
 
 /** A request that is in flight or queued. */
@@ -64,6 +69,20 @@ export function createPlatform({ environment, seed, runs, current }: PlatformOpt
   const runOf = (token: string): KernelRun | undefined =>
     indexIn(token, tokenStart) === 0 ? runs[sliceText(token, tokenStart.length)] : current()
 
+  const begin = (
+    token: string,
+    make: (run: KernelRun, setBegun: (fetching: Fetching) => Fetching) => Promise<Fetched>,
+  ): Fetching => {
+    const run = runOf(token)
+    if (run === undefined) {
+      if (indexIn(token, tokenStart) === 0) return record({ answer: never(), cancel() {} })
+      throw atLoad()
+    }
+    let begun: Fetching | undefined
+    const answer = follow(run, async () => make(run, (fetching) => (begun = fetching)))
+    return record({ answer, cancel: () => begun?.cancel() })
+  }
+
   return freeze(
     record({
       environment,
@@ -87,21 +106,14 @@ export function createPlatform({ environment, seed, runs, current }: PlatformOpt
         if (run === undefined) throw atLoad()
         return followed(run, run.inbound.open(name))
       },
-      fetch(token: string, request: string, site: CallSite, nextPart?: NextPart): Fetching {
-        const run = runOf(token)
-        if (run === undefined) {
-          if (indexIn(token, tokenStart) === 0) return record({ answer: never(), cancel() {} })
-          throw atLoad()
-        }
-        let begun: Fetching | undefined
-        const answer = follow(run, async () => {
-          begun = run.fetches.begin(request, site, nextPart)
-          const fetched = await begun.answer
+      fetch: (token: string, request: string, site: CallSite, nextPart?: NextPart): Fetching =>
+        begin(token, async (run, setBegun) => {
+          const fetched = await setBegun(run.fetches.begin(request, site, nextPart)).answer
           if (fetched.stream !== undefined) fetched.stream = followed(run, fetched.stream)
           return fetched
-        })
-        return record({ answer, cancel: () => begun?.cancel() })
-      },
+        }),
+      connect: (token: string, request: string, site: CallSite, connecting: Connecting): Fetching =>
+        begin(token, (run, setBegun) => setBegun(run.fetches.connect(request, site, connecting)).answer),
     }),
   )
 }

@@ -23,9 +23,15 @@ export interface Stream {
   cancel(): void
 }
 
+/** A stream of a run, which the kernel may end. */
+export interface OpenStream extends Stream {
+  /** Ends it here; the host is told nothing. */
+  end(): void
+}
+
 /** The streams of one run. */
 export interface Streams {
-  open(name: string): Stream
+  open(name: string): OpenStream
   /** Receives a part. */
   receive(name: string, data: Data, isLast: boolean, failure: string): void
 }
@@ -93,6 +99,9 @@ export function createStreams(id: string, post: Post): Streams {
           post('cancel', id, name, '')
           while (state.parts.length > 0) state.parts.shift()
           end(state, undefined)
+        },
+        end() {
+          if (!state.isOver) end(state, undefined)
         },
       })
     },

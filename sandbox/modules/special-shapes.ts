@@ -17,8 +17,6 @@ export const special: Partial<Record<NodeModuleName, () => object>> = {
     promises: fsPromises,
   }),
   'fs/promises': () => fsPromises,
-  net: () => ({ isIP, isIPv4: (text: unknown) => isIP(text) === 4, isIPv6: (text: unknown) => isIP(text) === 6 }),
-  tls: () => ({ rootCertificates: [], checkServerIdentity: () => undefined, getCiphers: () => [] }),
   tty: () => ({ isatty: () => false }),
   worker_threads: () => ({
     isMainThread: true,
@@ -58,14 +56,4 @@ function notFound(call: string, path: unknown): never {
 
 function withNative(name: string): object {
   return Object.assign(unavailable(`fs.${name}`), { native: unavailable(`fs.${name}.native`) })
-}
-
-const byte = String.raw`(?:25[0-5]|2[0-4]\d|1?\d?\d)`
-const fourBytes = new RegExp(`^${byte}(?:\\.${byte}){3}$`)
-
-/** 4, 6 or, for anything else, 0. */
-function isIP(given: unknown): number {
-  const text = String(given)
-  if (fourBytes.test(text)) return 4
-  return text.includes(':') && URL.canParse(`http://[${text.replace(/%.*$/, '')}]/`) ? 6 : 0
 }

@@ -23,6 +23,7 @@ export const scriptNames = [
   'text',
   'stream',
   'http',
+  'sockets',
   'crypto',
   'keys',
 ] as const
@@ -38,7 +39,7 @@ export interface NodeModule {
 }
 
 const noFiles = 'isolates have no files'
-const noSockets = 'isolates have no sockets: use fetch, http or https'
+const noDatagrams = 'isolates send no datagrams: use fetch, http or https'
 const noProcesses = 'isolates start no processes and threads'
 
 export const nodeModules = {
@@ -62,7 +63,7 @@ export const nodeModules = {
       'hashes, HMAC, random values, PBKDF2, HKDF, scrypt, AES (CBC, CTR, GCM), signatures with RSA (PKCS #1), ECDSA ' +
       '(P-256, P-384) and Ed25519, `KeyObject`, `webcrypto`',
   },
-  dgram: { kind: 'shape', script: 'shapes', note: noSockets },
+  dgram: { kind: 'shape', script: 'shapes', note: noDatagrams },
   diagnostics_channel: {
     kind: 'partial',
     script: 'common',
@@ -84,7 +85,11 @@ export const nodeModules = {
   inspector: { kind: 'shape', script: 'shapes', note: 'isolates have no debugger' },
   'inspector/promises': { kind: 'shape', script: 'shapes', note: 'the same' },
   module: { kind: 'shape', script: 'shapes', note: 'a bundle is one file' },
-  net: { kind: 'shape', script: 'shapes', note: `${noSockets}; \`isIP\` works` },
+  net: {
+    kind: 'partial',
+    script: 'sockets',
+    note: '`connect`, `Socket`, `isIP`: to hosts with ports that the code may connect to; no servers',
+  },
   os: { kind: 'partial', script: 'common', note: 'fixed answers: Linux, one processor, no interfaces' },
   path: {
     kind: 'real',
@@ -112,7 +117,7 @@ export const nodeModules = {
   sys: { kind: 'real', script: 'util', from: 'util', note: 'the old name of `util`' },
   timers: { kind: 'real', script: 'common', note: 'timers are numbers' },
   'timers/promises': { kind: 'partial', script: 'common', note: '`setTimeout`, `setImmediate`' },
-  tls: { kind: 'shape', script: 'shapes', note: noSockets },
+  tls: { kind: 'partial', script: 'sockets', note: '`connect`, `TLSSocket`: as `net`; the platform encrypts' },
   tty: { kind: 'shape', script: 'shapes', note: '`isatty` is false' },
   url: { kind: 'real', script: 'text', from: 'url', note: 'and the global `URL`' },
   util: { kind: 'real', script: 'util', from: 'util', note: '' },
@@ -138,6 +143,7 @@ const needs: Partial<Record<ScriptName, readonly ScriptName[]>> = {
   text: ['common'],
   stream: ['common'],
   http: ['common', 'stream'],
+  sockets: ['common', 'stream'],
   crypto: ['common'],
   shapes: ['common'],
 }

@@ -224,6 +224,18 @@ export interface FetchRequest {
   content?: { bytes?: number; parts: AsyncIterable<Uint8Array> }
   /** Whether the body of the response may be delivered in parts; set by the worker's side. */
   streams?: boolean
+  /** Of a connection, which has the method `CONNECT` and an address with `tcp:` or `tls:`. */
+  tls?: TlsOptions
+}
+
+/** How a connection is secured, in the words of Node's `tls.connect`. */
+export interface TlsOptions {
+  /** The name that the server's certificate must have; by default, the host of the address. */
+  servername?: string
+  /** False accepts any certificate. */
+  rejectUnauthorized?: boolean
+  /** Certificates in PEM of the authorities to trust, in place of the public ones. */
+  ca?: string
 }
 
 export interface FetchAnswer {
@@ -251,6 +263,15 @@ export interface FetchStream extends Omit<FetchAnswer, 'body' | 'isBase64'> {
   parts: ByteSource
 }
 
+/** A connection: its parts are the bytes that the server sends, and the content of the request those that it receives. */
+export interface FetchConnection extends FetchStream {
+  /**
+   * Continues with TLS in a connection of its own, with the `content` of this request. This connection carries nothing from
+   * now on, and its parts end. Always resolves.
+   */
+  secure(request: FetchRequest, signal: AbortSignal): Promise<FetchConnection | FetchFailure>
+}
+
 /**
  * Bytes in chunks of any size, read no faster than they are requested. Never rejects: a failure is its last item. A
  * reader that stops early calls `return`.
@@ -264,7 +285,7 @@ export type ByteSource = AsyncIterable<Uint8Array | FetchFailure>
 export type HostFetch = (
   request: FetchRequest,
   signal: AbortSignal,
-) => Promise<FetchAnswer | FetchStream | FetchFailure>
+) => Promise<FetchAnswer | FetchStream | FetchConnection | FetchFailure>
 
 export interface LogLine {
   /** ISO 8601, by the clock of the sandbox process. */

@@ -35,7 +35,7 @@ import {
   signInVariables,
   type SignInSettings,
 } from './sign-in-settings.ts'
-import { grantedHost } from './granted-host.ts'
+import { connectableHost, grantedHost } from './granted-host.ts'
 import { megabyte } from '../units.ts'
 
 /** All isolation layers of the sandbox processes; a machine may support fewer. */
@@ -146,6 +146,8 @@ export interface Config extends TelemetrySettings {
   outbound: {
     /** Non-public addresses that outbound requests of bots may reach. */
     allowPrivate: AllowedNetwork[]
+    /** Hosts with ports that code may open connections to, where its permissions name them as well. */
+    connect: string[]
     /** Hosts whose requests are answered without being sent, where code may not request them. */
     discard: string[]
   }
@@ -228,6 +230,7 @@ const environmentSchema = closedObject(
     WORKER_STALLED_SECONDS: { ...seconds, default: 2 },
     WORKER_SWEEP_SECONDS: { ...seconds, default: 10 },
     OUTBOUND_ALLOW_PRIVATE: { type: 'string', default: '' },
+    OUTBOUND_CONNECT: { type: 'string', pattern: `^(\\s*${connectableHost}\\s*(,|$))*$`, default: '' },
     OUTBOUND_DISCARD: { type: 'string', pattern: `^(\\s*${grantedHost}\\s*(,|$))*$`, default: analyticsHosts },
     RETENTION_LOG_DAYS: { ...days, default: 30 },
     RETENTION_FAILED_DAYS: { ...days, default: 30 },
@@ -300,6 +303,7 @@ const remedies: Record<string, string | undefined> = {
   SANDBOX_MEMORY: 'set it to the megabytes that all sandbox processes of a worker may hold together, 128 or more',
   SANDBOX_PROFILE: 'set it to hardened, or to jit where all authors of bots are trusted',
   SANDBOX_REQUIRE: `set it to a comma-separated list of isolation layers: ${isolationLayers.join(', ')}`,
+  OUTBOUND_CONNECT: 'set it to a comma-separated list of hosts with ports, mail.example.com:993,*:465',
   OUTBOUND_DISCARD: 'set it to a comma-separated list of hosts, or to none',
   SANDBOX_NET: 'set it to a comma-separated list of hosts, api.example.com,*.example.org, or to * for all public hosts',
   ISOBOT_BASE_URL: 'set it to the address by which users reach the api, for instance https://bots.example.com',
@@ -414,6 +418,7 @@ function toConfig(given: Environment): Config {
     },
     outbound: {
       allowPrivate: entriesOf(given.OUTBOUND_ALLOW_PRIVATE).flatMap((entry) => parseAllowedNetwork(entry) ?? []),
+      connect: entriesOf(given.OUTBOUND_CONNECT),
       discard: entriesOf(given.OUTBOUND_DISCARD).filter((entry) => entry !== 'none'),
     },
     retention: {

@@ -40,6 +40,8 @@ export function openAddressPolicy(config: Config, log: Logger, resolve?: Resolve
     const closed = addresses.filter((address) => openingsOf(address).length === 0)
     if (!closed.every(isPublic)) return 'private'
     if (await resolvesToService(services, addresses, target.port).catch(() => true)) return 'platform'
+    // The operator has permitted its port, and no server takes an HTTP request for something else.
+    if (target.isConnection) return undefined
     if (closed.length > 0 && !target.portIsNamed && target.port !== 80 && target.port !== 443) return 'port'
     if (!isOtherProtocols(target.port)) return undefined
     // An operator who allows a network rarely means its mail server, so such a port must be allowed by number.

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type {
   ByteSource,
   FetchAnswer,
+  FetchConnection,
   FetchFailure,
   FetchRequest,
   FetchStream,
@@ -65,8 +66,14 @@ export function prepareFetch(worker: Needs): OpenFetch {
 function openFetch(worker: Shared, { botId, code, limits }: Fetcher): HostFetch {
   const installation = 'installation' in code ? code.installation : undefined
   const tenant = installation?.id ?? botId
+  const findNet = async () => {
+    const { net = worker.config.sandbox.net } = await worker.findGrant(botId, installation?.integration_id)
+    return net
+  }
   return async (request, signal) => {
     try {
+      if (request.method === 'CONNECT')
+        return await connect(worker, request, { tenant, net: await findNet(), signal }, limits)
       const file = fileRequestOf(worker, request)
       if (file) {
         const open: Open = (share, maxBytes) => {
@@ -75,7 +82,7 @@ function openFetch(worker: Shared, { botId, code, limits }: Fetcher): HostFetch 
         }
         return await send(worker, request, { tenant, open, signal }, limits)
       }
-      const { net = worker.config.sandbox.net } = await worker.findGrant(botId, installation?.integration_id)
+      const net = await findNet()
       if (isDiscarded(worker.config.outbound.discard, net, request.url)) return discarded(request.url)
       if (net.length === 0) throw nothingGranted(request.url, installation ? 'integration' : 'bot')
       const { fetchMilliseconds: timeoutMilliseconds } = limits
@@ -101,6 +108,31 @@ function openFetch(worker: Shared, { botId, code, limits }: Fetcher): HostFetch 
     }
   }
 }
+
+/** Opens a connection, whose memory is counted. */
+function connect(
+  worker: Shared,
+  { url, tls, content }: FetchRequest,
+  { tenant, net, signal }: { tenant: string; net: string[]; signal: AbortSignal },
+  { fetchMilliseconds, fetchMegabytes }: Fetcher['limits'],
+): Promise<FetchConnection> {
+  return worker.outbound.connect({
+    url,
+    tls: url.startsWith('tls:') ? (tls ?? {}) : undefined,
+    content: content?.parts ?? noParts(),
+    allow: net,
+    timeoutMilliseconds: fetchMilliseconds,
+    maxBytes: fetchMegabytes * megabyte,
+    signal,
+    hold() {
+      using held = new DisposableStack()
+      held.use(worker.memory.open(tenant)).add(streamBytes + contentBytes)
+      return held.move()
+    },
+  })
+}
+
+async function* noParts(): AsyncGenerator<Uint8Array> {}
 
 /** Sends a request, whose memory is counted, for a response of at most so many bytes. */
 type Open = (share: ByteShare, maxBytes: number) => Promise<OutboundResponse>

@@ -1,15 +1,17 @@
 import { LRUCache } from 'lru-cache'
 import { Agent, Pool, type Dispatcher } from 'undici'
+import type { FetchConnection, TlsOptions } from '#sandbox/protocol/contract.ts'
 import type { Config } from '#shared/config/config.ts'
 import { completeResponses } from '#shared/connectivity/complete-responses.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
+import { openConnection, type Lease } from './connections.ts'
 import { Deadline } from './deadline.ts'
 import { OutboundError } from './errors.ts'
 import { firstRequest, redirectedRequest, redirectOf, type HttpRequest, type Method } from './redirects.ts'
 import { openAddressPolicy } from './address-policy.ts'
 import type { Resolve } from './resolver.ts'
 import { isStream, toReadable, type RequestStream } from './request-stream.ts'
-import { readTarget, type Allow, type Target } from './targets.ts'
+import { readConnectionTarget, readTarget, type Allow, type Target } from './targets.ts'
 
 /** A request of an untrusted caller. */
 export interface OutboundRequest {
@@ -45,10 +47,30 @@ export interface OutboundResponse extends Disposable {
   limitIdleness(): void
 }
 
+/** A connection that an untrusted caller opens. */
+export interface OutboundConnection {
+  /** `tcp://host:port` or `tls://host:port`. */
+  url: string
+  tls: TlsOptions | undefined
+  content: AsyncIterable<Uint8Array>
+  /** The permitted hosts with their ports. The operator has to permit them as well, in `OUTBOUND_CONNECT`. */
+  allow: string[]
+  /** Time until the connection is open. */
+  timeoutMilliseconds: number
+  /** Upper bound of the bytes received. */
+  maxBytes: number
+  /** Closes the connection. */
+  signal: AbortSignal
+  /** Counts the memory of the connection, and of that which continues it with TLS, until it is disposed. @throws OutboundError */
+  hold(): Disposable
+}
+
 /** Sends all requests of tenants. */
 export interface Outbound {
   /** @throws OutboundError */
   request(options: OutboundRequest): Promise<OutboundResponse>
+  /** Opens a connection. @throws OutboundError */
+  connect(options: OutboundConnection): Promise<FetchConnection>
   /** Aborts the requests in flight and closes all connections. */
   close(): Promise<void>
 }
@@ -145,15 +167,22 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
     }
   }
 
+  function begin(milliseconds: number, signal: AbortSignal | undefined): Deadline {
+    if (closed) throw new OutboundError('aborted', 'The platform is stopping: try again later')
+    const deadline = new Deadline(milliseconds, signal)
+    inFlight.add(deadline)
+    return deadline
+  }
+
+  function over(deadline: Deadline): void {
+    deadline.end()
+    inFlight.delete(deadline)
+  }
+
   return {
     async request(options) {
-      if (closed) throw new OutboundError('aborted', 'The platform is stopping: try again later')
-      const deadline = new Deadline(options.timeoutMilliseconds, options.signal)
-      inFlight.add(deadline)
-      const end = (): void => {
-        deadline.end()
-        inFlight.delete(deadline)
-      }
+      const deadline = begin(options.timeoutMilliseconds, options.signal)
+      const end = () => over(deadline)
       try {
         const [{ url }, answer] = await follow(options, deadline)
         answer.body.on('error', ignore).once('close', end)
@@ -168,6 +197,24 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
         }
       } catch (error) {
         end()
+        throw error
+      }
+    },
+    async connect({ url, tls, allow, timeoutMilliseconds, signal, hold, ...others }) {
+      const target = readConnectionTarget(url, allow, config.outbound.connect)
+      const lease = (caller: AbortSignal): Lease => {
+        using held = new DisposableStack()
+        held.use(hold())
+        const deadline = held.adopt(begin(timeoutMilliseconds, caller), over)
+        const all = held.move()
+        return { deadline, end: () => all.dispose() }
+      }
+      const first = lease(signal)
+      try {
+        await reach.checkAddress(target)
+        return await openConnection({ target, lookup: reach.lookupFor(target), tls, lease, ...others }, first)
+      } catch (error) {
+        first.end()
         throw error
       }
     },

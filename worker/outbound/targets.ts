@@ -16,6 +16,8 @@ export interface Target {
   portIsNamed: boolean
   /** Whether a private address that the operator allows is permitted; the entry `*` does not permit it. */
   mayBePrivate: boolean
+  /** Whether code opens a connection to it, in whatever protocol. Otherwise it is requested by HTTP. */
+  isConnection?: boolean
 }
 
 /**
@@ -33,9 +35,7 @@ export function readTarget(url: URL, allow: Allow): Target {
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   if (allow === 'public') return { host, port, portIsNamed: false, mayBePrivate: true }
-  const entries = allow
-    .map(readEntry)
-    .filter((entry) => entry.matches(url.hostname) && (entry.port === undefined || entry.port === port))
+  const entries = entriesFor(allow, url.hostname, port)
   if (entries.length === 0) {
     const wanted = url.port ? `${url.hostname}:${port}` : url.hostname
     throw new OutboundError(
@@ -49,6 +49,45 @@ export function readTarget(url: URL, allow: Allow): Target {
     portIsNamed: entries.some((entry) => entry.port === port),
     mayBePrivate: entries.some((entry) => !entry.matchesAll),
   }
+}
+
+/**
+ * Reads the target of a connection. The code's permissions and the operator both have to name its port.
+ *
+ * @param address `tcp://host:port` or `tls://host:port`
+ * @param permitted the hosts that the operator permits connections to
+ * @throws OutboundError `forbidden` or `invalid`
+ */
+export function readConnectionTarget(address: string, allow: string[], permitted: string[]): Target {
+  const [, authority = ''] = /^(?:tcp|tls):\/\/([^/?#@]+)$/.exec(address) ?? []
+  // A URL of another scheme would keep the host as it is written.
+  const url = URL.parse(`https://${authority}`)
+  if (!url) throw new OutboundError('invalid', 'The address of a connection has a host and a port')
+  const { hostname } = parseUrl(url.href)
+  const port = Number(url.port) || 443
+  const isNamedBy = (entries: string[]) => entriesFor(entries, hostname, port).filter((entry) => entry.port === port)
+  const granting = isNamedBy(allow)
+  if (granting.length === 0) {
+    throw new OutboundError(
+      'forbidden',
+      `Code may not connect to ${hostname}:${port}: add it with its port to permissions.net of the bot or integration (for a CLI project, in isobot.json)`,
+    )
+  }
+  if (isNamedBy(permitted).length === 0) {
+    throw new OutboundError(
+      'forbidden',
+      `Connections to ${hostname}:${port} are not permitted here: the operator adds it to OUTBOUND_CONNECT`,
+    )
+  }
+  const host = hostname.replace(/^\[(.*)\]$/, '$1')
+  const mayBePrivate = granting.some((entry) => !entry.matchesAll)
+  return { host, port, portIsNamed: true, mayBePrivate, isConnection: true }
+}
+
+function entriesFor(allow: string[], hostname: string, port: number): Entry[] {
+  return allow
+    .map(readEntry)
+    .filter((entry) => entry.matches(hostname) && (entry.port === undefined || entry.port === port))
 }
 
 /**

@@ -5,7 +5,7 @@
 export class OutgoingParts {
   /** In bytes, where the request's headers tell. */
   readonly size: number | undefined
-  readonly #parts: { bytes: Uint8Array; taken: () => void }[] = []
+  readonly #parts: { bytes: Uint8Array<ArrayBuffer>; taken: () => void }[] = []
   #isOver = false
   #failure: Error | undefined
   #wake: () => void = () => {}
@@ -15,7 +15,8 @@ export class OutgoingParts {
   }
 
   push(bytes: Uint8Array, taken: () => void): void {
-    this.#parts.push({ bytes, taken })
+    // Isolates have no shared memory.
+    this.#parts.push({ bytes: bytes as Uint8Array<ArrayBuffer>, taken })
     this.#wake()
   }
 
@@ -30,7 +31,7 @@ export class OutgoingParts {
     this.#wake()
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     for (;;) {
       if (this.#failure) throw this.#failure
       const part = this.#parts.shift()

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'events'
+import { IdleTimer } from './idle-timer.ts'
 
 /**
  * Stands for the connection of a request. It carries no data: libraries set its timeout, and wait until it is connected,
@@ -11,12 +12,10 @@ export class RequestSocket extends EventEmitter {
   readonly readable = true
   readonly writable = true
   destroyed = false
-  timeout = 0
   bytesRead = 0
   bytesWritten = 0
   readonly #onDestroy: (error: Error | undefined) => void
-  #timer: number | undefined
-  #activeAt = 0
+  readonly #idle = new IdleTimer(() => this.emit('timeout'))
 
   constructor(isEncrypted: boolean, onDestroy: (error: Error | undefined) => void) {
     super()
@@ -25,31 +24,20 @@ export class RequestSocket extends EventEmitter {
     this.#onDestroy = onDestroy
   }
 
+  get timeout(): number {
+    return this.#idle.milliseconds
+  }
+
   /** Emits `timeout` after so many milliseconds without activity. */
   setTimeout(milliseconds: number, callback?: () => void): this {
-    this.timeout = milliseconds
     if (callback !== undefined) this.once('timeout', callback)
-    this.#arm(this.timeout)
-    this.active()
+    if (!this.destroyed) this.#idle.start(milliseconds)
     return this
   }
 
   /** Something was sent or received. */
   active(): void {
-    this.#activeAt = Date.now()
-  }
-
-  /** One timer serves a whole request, because each takes a message to the host. */
-  #arm(milliseconds: number): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    if (!(milliseconds > 0) || this.destroyed) return
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined
-      const left = this.#activeAt + this.timeout - Date.now()
-      if (left > 0) return this.#arm(left)
-      this.emit('timeout')
-    }, milliseconds) as unknown as number
+    this.#idle.active()
   }
 
   destroy(error?: Error): this {
@@ -61,7 +49,7 @@ export class RequestSocket extends EventEmitter {
   close(): void {
     if (this.destroyed) return
     this.destroyed = true
-    clearTimeout(this.#timer)
+    this.#idle.stop()
     this.emit('close', false)
   }
 

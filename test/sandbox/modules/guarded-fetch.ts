@@ -15,11 +15,13 @@ export interface GuardedFetch extends AsyncDisposable {
   serve(listener: RequestListener): Promise<string>
   /** An address where nothing listens. */
   closed: string
+  databaseUrl: string
 }
 
-export async function openGuardedFetch(): Promise<GuardedFetch> {
+export async function openGuardedFetch(environment: NodeJS.ProcessEnv = {}): Promise<GuardedFetch> {
   const database = await createDatabase()
-  const config = configWith(['127.0.0.1'], { DATABASE_URL: database.url, SANDBOX_NET: '127.0.0.1' })
+  const usual = { DATABASE_URL: database.url, SANDBOX_NET: '127.0.0.1' }
+  const config = configWith(['127.0.0.1'], { ...usual, ...environment })
   const context = openContext(config, log)
   const outbound = openOutbound(config, log)
   const servers: Server[] = []
@@ -30,6 +32,7 @@ export async function openGuardedFetch(): Promise<GuardedFetch> {
   return {
     fetch: prepareFetch({ ...context, outbound })({ botId: 'bot_1', code: {} as never, limits }),
     closed,
+    databaseUrl: database.url,
     async serve(listener) {
       const server = createServer(listener)
       servers.push(server)

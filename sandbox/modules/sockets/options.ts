@@ -1,0 +1,62 @@
+import type { TlsOptions } from '../../protocol/contract.ts'
+import { codedError } from '../http/errors.ts'
+
+/** The options of `net.connect` and `tls.connect` that have an effect here. */
+export interface ConnectOptions {
+  host?: string
+  port?: number | string
+  path?: string
+  timeout?: number
+  allowHalfOpen?: boolean
+  socket?: unknown
+  servername?: string
+  rejectUnauthorized?: boolean
+  ca?: unknown
+  cert?: unknown
+  key?: unknown
+  pfx?: unknown
+}
+
+/** Merges the arguments of `connect`: options or a port, a host, further options, and a listener. */
+export function toConnectOptions(values: unknown[]): { options: ConnectOptions; listener: (() => void) | undefined } {
+  const given = Array.isArray(values[0]) ? (values[0] as unknown[]) : values
+  const options: ConnectOptions = {}
+  const [first] = given
+  if (typeof first === 'number' || (typeof first === 'string' && /^\d+$/.test(first))) options.port = first
+  else if (typeof first === 'string') options.path = first
+  if (typeof given[1] === 'string') options.host = given[1]
+  for (const value of given) if (typeof value === 'object' && value !== null) Object.assign(options, value)
+  return { options, listener: given.find((value) => typeof value === 'function') as (() => void) | undefined }
+}
+
+/** The host and port of a connection, as in a URL. @throws Error with a code of Node's */
+export function authorityOf({ host = 'localhost', port, path }: ConnectOptions): string {
+  if (path !== undefined)
+    throw codedError(
+      'ERR_METHOD_NOT_IMPLEMENTED',
+      'Isolates have no sockets of the file system: give a host and a port',
+    )
+  const number = Number(port)
+  if (!Number.isInteger(number) || number < 0 || number > 65_535 || port === undefined || port === '') {
+    const message = `Port should be >= 0 and < 65536. Received ${String(port)}.`
+    throw codedError('ERR_SOCKET_BAD_PORT', message, RangeError)
+  }
+  return `${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${number}`
+}
+
+/** Certificates of authorities, in PEM. */
+const maxCaCharacters = 65_536
+
+/** @throws Error for what the platform cannot do */
+export function toTlsOptions({ servername, rejectUnauthorized, ca, cert, key, pfx }: ConnectOptions): TlsOptions {
+  if (cert !== undefined || key !== undefined || pfx !== undefined)
+    throw codedError('ERR_METHOD_NOT_IMPLEMENTED', 'Connections from isolates have no certificate of their own')
+  const authorities = ca === undefined || ca === null ? undefined : [ca].flat().map(String).join('\n')
+  if (authorities !== undefined && authorities.length > maxCaCharacters)
+    throw codedError('ERR_OUT_OF_RANGE', `ca has more than ${maxCaCharacters} characters, the maximum`, RangeError)
+  return {
+    ...(servername && { servername }),
+    ...(rejectUnauthorized === false && { rejectUnauthorized }),
+    ...(authorities !== undefined && { ca: authorities }),
+  }
+}

@@ -1,0 +1,176 @@
+import { Duplex } from 'stream'
+import type { Platform } from '../../isolate/platform.ts'
+import { codedError, toSocketError } from '../http/errors.ts'
+import { IdleTimer } from '../http/idle-timer.ts'
+import { OutgoingParts } from '../http/outgoing.ts'
+import { openConnection, type Connected, type Wanted } from './open-connection.ts'
+import { authorityOf, toConnectOptions, type ConnectOptions } from './options.ts'
+
+/** The socket that a connection with TLS continues. */
+export interface Detached {
+  authority: string
+  connected: Connected
+}
+
+/** Makes Node's `Socket`, over connections that the worker opens. A connection ends with the run that has opened it. */
+export function createSocket(platform: Platform) {
+  return class Socket extends Duplex {
+    connecting = false
+    /** Whether it is not connected yet. */
+    pending = true
+    bytesRead = 0
+    bytesWritten = 0
+    readonly #idle = new IdleTimer(() => this.emit('timeout'))
+    readonly #outgoing = new OutgoingParts(undefined)
+    #authority = ''
+    #connected: Connected | undefined
+    #close: () => void = () => {}
+    /** Whether more is to be read. */
+    #isAsked = false
+    #isReading = false
+    #isDetached = false
+
+    constructor(options: ConnectOptions = {}) {
+      // Node's reports at `close` whether there was an error, and so does this one.
+      super({ allowHalfOpen: options.allowHalfOpen === true, emitClose: false })
+    }
+
+    get timeout(): number {
+      return this.#idle.milliseconds
+    }
+
+    get readyState(): string {
+      if (this.connecting) return 'opening'
+      if (this.pending) return 'closed'
+      if (this.readable) return this.writable ? 'open' : 'readOnly'
+      return this.writable ? 'writeOnly' : 'closed'
+    }
+
+    connect(...values: unknown[]): this {
+      const { options, listener } = toConnectOptions(values)
+      if (listener) this.once('connect', listener)
+      if (options.timeout) this.setTimeout(options.timeout)
+      this.open({ protocol: 'tcp', authority: authorityOf(options) })
+      return this
+    }
+
+    /** Opens the connection; `connect` or `error` tells how that went. */
+    open(wanted: Wanted): void {
+      this.connecting = true
+      this.#authority = wanted.authority
+      void this.#open(wanted)
+    }
+
+    async #open(wanted: Wanted): Promise<void> {
+      try {
+        const connected = await openConnection(platform, wanted, this.#outgoing, (close) => (this.#close = close))
+        if (this.destroyed) return connected.close()
+        this.#connected = connected
+        this.connecting = false
+        this.pending = false
+        this.#idle.active()
+        this.announce()
+        // So that its end is noticed although nobody reads. A read may have been asked for before.
+        if (this.#isAsked) void this.#readPart()
+        else if (!this.isPaused()) this.read(0)
+      } catch (error) {
+        if (!this.destroyed) this.destroy(toSocketError(error) as Error)
+      }
+    }
+
+    /** Tells that the connection is open. */
+    announce(): void {
+      this.emit('connect')
+      this.emit('ready')
+    }
+
+    /** Gives the connection to another socket. This one reads and writes nothing from now on. */
+    detach(): Detached | undefined {
+      const connected = this.#connected
+      if (!connected || this.destroyed) return undefined
+      this.#isDetached = true
+      return { authority: this.#authority, connected }
+    }
+
+    override _read(): void {
+      this.#isAsked = true
+      void this.#readPart()
+    }
+
+    async #readPart(): Promise<void> {
+      if (!this.#connected || this.#isReading) return
+      this.#isReading = true
+      try {
+        const part = (await this.#connected.incoming.read()) as Uint8Array<ArrayBuffer> | undefined
+        this.#isReading = false
+        this.#isAsked = false
+        if (this.#isDetached || this.destroyed) return
+        this.#idle.active()
+        this.bytesRead += part?.length ?? 0
+        this.push(part ? Buffer.from(part.buffer, part.byteOffset, part.length) : null)
+      } catch (error) {
+        if (!this.#isDetached && !this.destroyed) this.destroy(toSocketError(error) as Error)
+      }
+    }
+
+    override _write(chunk: Uint8Array, _encoding: string, callback: () => void): void {
+      this.#idle.active()
+      this.bytesWritten += chunk.length
+      this.#outgoing.push(chunk, callback)
+    }
+
+    override _final(callback: () => void): void {
+      this.#outgoing.end()
+      callback()
+    }
+
+    override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+      this.connecting = false
+      this.#idle.stop()
+      if (!this.#isDetached) this.#close()
+      this.#outgoing.fail(codedError('ECONNRESET', 'The socket is closed'))
+      callback(error)
+      process.nextTick(() => this.emit('close', error !== null))
+    }
+
+    /** Ends the connection when all is written. */
+    destroySoon(): void {
+      if (this.writable) this.end()
+      if (this.writableFinished) this.destroy()
+      else this.once('finish', () => this.destroy())
+    }
+
+    resetAndDestroy(): this {
+      return this.destroy()
+    }
+
+    /** Emits `timeout` after so many milliseconds without activity. */
+    setTimeout(milliseconds: number, callback?: () => void): this {
+      if (callback !== undefined) this.once('timeout', callback)
+      if (!this.destroyed) this.#idle.start(milliseconds)
+      return this
+    }
+
+    setNoDelay(): this {
+      return this
+    }
+
+    setKeepAlive(): this {
+      return this
+    }
+
+    ref(): this {
+      return this
+    }
+
+    unref(): this {
+      return this
+    }
+
+    address(): object {
+      return {}
+    }
+  }
+}
+
+export type SocketClass = ReturnType<typeof createSocket>

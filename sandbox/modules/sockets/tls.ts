@@ -1,0 +1,77 @@
+import { codedError } from '../http/errors.ts'
+import { authorityOf, toConnectOptions, toTlsOptions } from './options.ts'
+import type { SocketClass } from './socket.ts'
+
+/** Makes what `tls` has of connections. The platform encrypts: an isolate sees neither keys nor certificates. */
+export function createTls(Socket: SocketClass) {
+  class TLSSocket extends Socket {
+    readonly encrypted = true
+    readonly alpnProtocol = false
+    readonly authorizationError = null
+    authorized = false
+
+    override announce(): void {
+      this.emit('connect')
+      this.emit('ready')
+      this.emit('secureConnect')
+    }
+
+    getPeerCertificate(): object {
+      return {}
+    }
+
+    getCipher(): object {
+      return {}
+    }
+
+    getProtocol(): null {
+      return null
+    }
+
+    isSessionReused(): boolean {
+      return false
+    }
+
+    getSession(): undefined {}
+
+    setSession(): void {}
+
+    setServername(): void {}
+
+    disableRenegotiation(): void {}
+  }
+
+  function connect(...values: unknown[]): TLSSocket {
+    const { options, listener } = toConnectOptions(values)
+    const tls = toTlsOptions(options)
+    const socket = new TLSSocket(options)
+    // A connection whose certificate is not accepted is never open.
+    socket.once('secureConnect', () => (socket.authorized = options.rejectUnauthorized !== false))
+    if (listener) socket.once('secureConnect', listener)
+    if (options.timeout) socket.setTimeout(options.timeout)
+    if (options.socket === undefined) socket.open({ protocol: 'tls', authority: authorityOf(options), tls })
+    else if (options.socket instanceof Socket) {
+      const servername = options.servername ?? options.host
+      secure(options.socket, socket, { ...tls, ...(servername && { servername }) })
+    } else throw codedError('ERR_METHOD_NOT_IMPLEMENTED', 'The platform secures only connections of net')
+    return socket
+  }
+
+  /** Continues a connection with TLS, as soon as it is open. */
+  function secure(plain: InstanceType<SocketClass>, socket: TLSSocket, tls: ReturnType<typeof toTlsOptions>): void {
+    const begin = () => {
+      const detached = plain.detach()
+      if (!detached) return close()
+      plain.off('error', fail).off('close', close)
+      socket.once('close', () => plain.destroy())
+      return socket.open({ protocol: 'tls', authority: detached.authority, tls, secures: detached.connected })
+    }
+    const fail = (error: Error) => socket.destroy(error)
+    const close = () => socket.destroy(codedError('ECONNRESET', 'The connection to be secured is closed'))
+    plain.once('error', fail).once('close', close)
+    if (plain.pending && !plain.destroyed) plain.once('connect', begin)
+    else queueMicrotask(begin)
+  }
+
+  return { TLSSocket, connect }
+}

@@ -1,0 +1,217 @@
+import { once } from 'node:events'
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type {
+  ByteSource,
+  FetchConnection,
+  FetchFailure,
+  FetchRequest,
+  FetchStream,
+  TlsOptions,
+} from '#sandbox/protocol/contract.ts'
+import type { Deadline } from './deadline.ts'
+import { OutboundError } from './errors.ts'
+import type { Target } from './targets.ts'
+
+/** A connection to open. */
+export interface ConnectionRequest {
+  target: Target
+  /** Finds the addresses of the target that are permitted. */
+  lookup: LookupFunction
+  /** Absent for a connection without TLS. */
+  tls: TlsOptions | undefined
+  /** The bytes to send, until the code closes the connection. */
+  content: AsyncIterable<Uint8Array>
+  /** Upper bound of the bytes received. */
+  maxBytes: number
+  /** Begins another lease, for the connection that continues this one with TLS. @throws OutboundError */
+  lease(signal: AbortSignal): Lease
+}
+
+/** The time and the memory of one connection, until it is over. */
+export interface Lease {
+  /** Counts the time until the connection is open, and from then on reports only that it has to end. */
+  deadline: Deadline
+  end(): void
+}
+
+/**
+ * Opens a connection.
+ *
+ * @param lease ends with the connection, but not where none is opened
+ * @throws OutboundError
+ */
+export async function openConnection(request: ConnectionRequest, lease: Lease): Promise<FetchConnection> {
+  const { target, lookup, tls } = request
+  const { host, port } = target
+  const socket = connectTcp({ host, port, lookup, autoSelectFamily: true, noDelay: true })
+  try {
+    await within(lease.deadline, once(socket, 'connect'))
+    return new Connection(tls ? await secure(socket, host, tls, lease.deadline) : socket, request, lease)
+  } catch (error) {
+    socket.on('error', ignore).destroy()
+    throw toOutboundError(error, host)
+  }
+}
+
+/** Begins TLS. The certificate is verified before anything is sent. */
+async function secure(socket: Socket, host: string, tls: TlsOptions, deadline: Deadline): Promise<Socket> {
+  const { servername: name = host, rejectUnauthorized = true, ca } = tls
+  const servername = isIP(name) === 0 ? { servername: name } : {}
+  const secured = connectTls({ socket, host: name, ...servername, rejectUnauthorized, ...(ca && { ca }) })
+  try {
+    await within(deadline, once(secured, 'secureConnect'))
+    return secured
+  } catch (error) {
+    secured.on('error', ignore).destroy()
+    throw error
+  }
+}
+
+/** Carries the bytes of an open connection in both directions, each no faster than the other side takes them. */
+class Connection implements FetchConnection {
+  readonly status = 200
+  readonly statusText = 'Connected'
+  readonly headers: FetchStream['headers'] = []
+  readonly url: string
+  readonly parts: ByteSource
+  readonly #socket: Socket
+  readonly #request: ConnectionRequest
+  readonly #lease: Lease
+  /** Whether a connection with TLS has taken its place. */
+  #isReplaced = false
+  #failure: OutboundError | undefined
+  #wake: () => void = () => {}
+
+  constructor(socket: Socket, request: ConnectionRequest, lease: Lease) {
+    const { host, port } = request.target
+    this.#socket = socket
+    this.#request = request
+    this.#lease = lease
+    this.url = `${request.tls ? 'tls' : 'tcp'}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`
+    this.parts = this.#read()
+    const { deadline } = lease
+    deadline.limitIdleness()
+    deadline.signal.addEventListener('abort', this.#abort, { once: true })
+    for (const name of changes) socket.on(name, this.#notice)
+    socket.on('error', this.#fail)
+    socket.on('close', this.#end)
+    void this.#write()
+    if (deadline.signal.aborted) this.#abort()
+  }
+
+  async secure({ tls = {}, content }: FetchRequest, signal: AbortSignal): Promise<FetchConnection | FetchFailure> {
+    const socket = this.#leave()
+    const { host } = this.#request.target
+    let lease: Lease | undefined
+    try {
+      lease = this.#request.lease(signal)
+      const secured = await secure(socket, host, tls, lease.deadline)
+      return new Connection(secured, { ...this.#request, tls, content: content?.parts ?? nothing() }, lease)
+    } catch (error) {
+      socket.destroy()
+      lease?.end()
+      const { reason, message } = toOutboundError(error, host)
+      return { failure: reason, message }
+    }
+  }
+
+  /** Lets go of the socket. Bytes that it has received and nobody has read stay in it: there they can only break the handshake. */
+  #leave(): Socket {
+    const socket = this.#socket
+    this.#isReplaced = true
+    for (const name of changes) socket.off(name, this.#notice)
+    socket.off('close', this.#end)
+    this.#end()
+    this.#wake()
+    return socket
+  }
+
+  async *#read(): AsyncGenerator<Uint8Array | FetchFailure> {
+    let left = this.#request.maxBytes
+    try {
+      while (!this.#isReplaced) {
+        const chunk = this.#socket.read() as Buffer | null
+        if (chunk !== null) {
+          left -= chunk.length
+          if (left >= 0) yield chunk
+          else this.#fail(tooLarge(this.#request))
+        } else if (this.#socket.readableEnded || this.#socket.destroyed) break
+        else await new Promise<void>((resolve) => (this.#wake = resolve))
+      }
+      if (this.#failure && !this.#isReplaced) {
+        const { reason, message } = this.#failure
+        yield { failure: reason, message }
+      }
+    } finally {
+      this.#abort()
+    }
+  }
+
+  async #write(): Promise<void> {
+    try {
+      for await (const part of this.#request.content) {
+        if (this.#isReplaced || this.#socket.destroyed) return
+        if (!this.#socket.write(part)) await this.#drained()
+      }
+      if (!this.#isReplaced) this.#socket.end()
+    } catch {
+      // The code has failed to make its part, or is over.
+      this.#abort()
+    }
+  }
+
+  #drained(): Promise<void> {
+    return new Promise((resolve) => {
+      const settle = () => {
+        for (const name of ['drain', 'close'] as const) this.#socket.off(name, settle)
+        resolve()
+      }
+      for (const name of ['drain', 'close'] as const) this.#socket.once(name, settle)
+    })
+  }
+
+  readonly #notice = (): void => this.#wake()
+
+  readonly #fail = (error: Error): void => {
+    this.#failure ??= toOutboundError(error, this.#request.target.host)
+    this.#abort()
+  }
+
+  readonly #abort = (): void => {
+    if (this.#isReplaced) return
+    this.#socket.destroy()
+    this.#wake()
+  }
+
+  readonly #end = (): void => {
+    this.#lease.deadline.signal.removeEventListener('abort', this.#abort)
+    this.#lease.end()
+  }
+}
+
+/** The events after which there is more to read, or nothing any more. */
+const changes = ['readable', 'end', 'close'] as const
+
+async function within(deadline: Deadline, opened: Promise<unknown>): Promise<void> {
+  // Either may fail after the other.
+  opened.catch(ignore)
+  await Promise.race([opened, deadline.expired])
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+function tooLarge({ maxBytes, target }: ConnectionRequest): OutboundError {
+  return new OutboundError('too-large', `${target.host} has sent more than ${maxBytes} bytes in one connection`)
+}
+
+function toOutboundError(error: unknown, host: string): OutboundError {
+  const code = (error as { code?: unknown }).code
+  if (error instanceof OutboundError || typeof code !== 'string' || !/CERT|_TLS_|SIGNATURE/.test(code)) {
+    return OutboundError.from(error, host)
+  }
+  const message = `The certificate of ${host} is not accepted (${code}): give its authority in ca`
+  return new OutboundError('unreachable', message, { cause: error })
+}
+
+function ignore(): void {}
