@@ -18,7 +18,7 @@ export default defineConfig({
     // Files wait a quarter of the time, for deadlines that they test and for processes that start. With three files for two
     // idle processors of an AMD EPYC the suite took 1316 s, where with two files it took 1566 s; on a slower machine both took
     // as long.
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism() + 2,
     // Tests that kill, stop and start processes race with whatever else the machine does. A test that fails twice is
     // wrong; one that passes at its second attempt is named at the end of the run.
     retry: 1,
