@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { ClientBase } from 'pg'
+import { postgresCode } from '../errors.ts'
 
 /** The open connections of a process to PostgreSQL, which are cut when the server no longer answers. */
 export interface Connections {
@@ -39,3 +40,11 @@ export const statementMilliseconds = 8000
 export function isAbandoned(error: unknown): boolean {
   return error instanceof Error && error.message.endsWith('Query read timeout')
 }
+
+/** Whether a statement took too long, for this process or for the server. */
+export function isOverTime(error: unknown): boolean {
+  return isAbandoned(error) || postgresCode(error) === queryCancelled
+}
+
+/** PostgreSQL's code for a statement that a time limit of the server, or an administrator, has ended. */
+const queryCancelled = '57014'

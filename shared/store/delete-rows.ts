@@ -1,3 +1,4 @@
+import { isOverTime } from './connections.ts'
 import { query, type Database } from './database.ts'
 import type { Binding } from './prepared-statement.ts'
 import { deleteAllRows } from './table-rows.ts'
@@ -64,6 +65,14 @@ async function deleteWhere(
   bindings: Record<string, Binding>,
   limit: number = batchSize,
 ): Promise<void> {
-  const statement = `delete from ${table} where id in (select id from ${table} where ${condition} limit ${limit}) returning 1`
-  for (let count = limit; count === limit;) count = (await query(db, statement, bindings)).length
+  for (let size = limit, count = size; count === size;) {
+    const batch = `select id from ${table} where ${condition} limit ${size}`
+    try {
+      count = (await query(db, `delete from ${table} where id in (${batch}) returning 1`, bindings)).length
+    } catch (error) {
+      // Indexes that still have many deleted rows make each row dearer. The connection of a transaction is lost.
+      if (!isOverTime(error) || db.isTransaction || size === 1) throw error
+      count = size = Math.ceil(size / 4)
+    }
+  }
 }

@@ -162,6 +162,33 @@ describe('a bot', () => {
     180_000,
   )
 
+  test('is deleted in smaller parts where a statement takes too long', async () => {
+    const { id } = await platform.createBot(echo)
+    const { db } = platform.context
+    await db.raw(
+      `insert into users (id, bot_id, installation_id)
+       select bot_id || 'v' || n, bot_id, id from installations, generate_series(1, 1500) n where bot_id = ?`,
+      [id],
+    )
+    // As the server ends a statement by its time limit.
+    await db.raw(
+      `create function refuse_many() returns trigger language plpgsql as $$ begin
+         if (select count(*) > 300 from gone) then raise exception using errcode = '57014', message = 'too long'; end if;
+         return null;
+       end $$`,
+    )
+    await db.raw(
+      `create trigger refuse_many after delete on users referencing old table as gone
+       for each statement execute function refuse_many()`,
+    )
+    try {
+      expect(await platform.ask('DELETE', `/v1/admin/bots/${id}`, {})).toMatchObject({ status: 200 })
+    } finally {
+      await db.raw('drop function refuse_many cascade')
+    }
+    expect(await db('users').where({ bot_id: id })).toEqual([])
+  })
+
   test('is refused with permissions that are none', async () => {
     for (const host of ['http://example.org/', 'example.org:0', 'example.org:65536', '*:99999']) {
       const answer = await platform.ask('POST', '/v1/admin/bots', { permissions: { net: [host] } })
