@@ -13,6 +13,7 @@ import type {
 } from '../protocol/contract.ts'
 import { parseUntrustedJson } from '../protocol/parse-json.ts'
 import { secretRedactor } from '../protocol/redact-secrets.ts'
+import { maxCaCharacters } from '../protocol/units.ts'
 import { RequestContent, type ContentPart } from './request-content.ts'
 import type { RunBudget } from './run-budget.ts'
 import type { RunStreams, StreamEnd } from './run-streams.ts'
@@ -113,12 +114,13 @@ export class RunFetches {
   #stream(name: string, inFlight: InFlight, { status, statusText, url, headers, parts }: FetchStream): FetchedTexts {
     const { controller } = inFlight
     const head = { status, statusText, url, headers }
+    const isConnection = this.#connections.has(name)
     const ended = (how: StreamEnd) => {
       const wasAborted = controller.signal.aborted
       this.#connections.delete(name)
       this.#contents.get(name)?.close()
       controller.abort()
-      if (!wasAborted) this.#logLine(inFlight, describeEnd(head.status, how))
+      if (!wasAborted) this.#logLine(inFlight, isConnection ? describeClose(how) : describeEnd(head.status, how))
     }
     this.#options.streams.offer(streamName(name), parts, ended)
     if (controller.signal.aborted) this.#options.streams.cancel(streamName(name))
@@ -192,6 +194,10 @@ function describeEnd(status: number, how: StreamEnd): string {
   return typeof how === 'string' ? `${status}, not read to its end` : `failed: ${how.failure}`
 }
 
+function describeClose(how: StreamEnd): string {
+  return typeof how === 'string' ? 'closed' : `failed: ${how.failure}`
+}
+
 function toTexts(answer: FetchAnswer | FetchFailure): FetchedTexts {
   if ('failure' in answer) return { answer: JSON.stringify(answer), body: '' }
   const { body, ...head } = answer
@@ -231,7 +237,8 @@ function toTls(given: object): TlsOptions {
   return {
     ...(typeof servername === 'string' && { servername }),
     ...(rejectUnauthorized === false && { rejectUnauthorized }),
-    ...(typeof ca === 'string' && { ca }),
+    // The module `tls` refuses a longer one. Without it, the public authorities are trusted.
+    ...(typeof ca === 'string' && ca.length <= maxCaCharacters && { ca }),
   }
 }
 

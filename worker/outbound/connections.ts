@@ -22,8 +22,9 @@ export interface ConnectionRequest {
   tls: TlsOptions | undefined
   /** The bytes to send, until the code closes the connection. */
   content: AsyncIterable<Uint8Array>
-  /** Upper bound of the bytes received. */
+  /** Upper bounds of the bytes received, and of those sent. */
   maxBytes: number
+  maxSentBytes: number
   /** Begins another lease, for the connection that continues this one with TLS. @throws OutboundError */
   lease(signal: AbortSignal): Lease
 }
@@ -135,7 +136,7 @@ class Connection implements FetchConnection {
         if (chunk !== null) {
           left -= chunk.length
           if (left >= 0) yield chunk
-          else this.#fail(tooLarge(this.#request))
+          else this.#fail(tooMuch(this.#request, 'received from', this.#request.maxBytes))
         } else if (this.#socket.readableEnded || this.#socket.destroyed) break
         else await new Promise<void>((resolve) => (this.#wake = resolve))
       }
@@ -149,9 +150,12 @@ class Connection implements FetchConnection {
   }
 
   async #write(): Promise<void> {
+    let left = this.#request.maxSentBytes
     try {
       for await (const part of this.#request.content) {
         if (this.#isReplaced || this.#socket.destroyed) return
+        left -= part.length
+        if (left < 0) return this.#fail(tooMuch(this.#request, 'sent to', this.#request.maxSentBytes))
         if (!this.#socket.write(part)) await this.#drained()
       }
       if (!this.#isReplaced) this.#socket.end()
@@ -201,8 +205,8 @@ async function within(deadline: Deadline, opened: Promise<unknown>): Promise<voi
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-function tooLarge({ maxBytes, target }: ConnectionRequest): OutboundError {
-  return new OutboundError('too-large', `${target.host} has sent more than ${maxBytes} bytes in one connection`)
+function tooMuch({ target }: ConnectionRequest, way: 'sent to' | 'received from', bytes: number): OutboundError {
+  return new OutboundError('too-large', `More than ${bytes} bytes were ${way} ${target.host} in one connection`)
 }
 
 function toOutboundError(error: unknown, host: string): OutboundError {

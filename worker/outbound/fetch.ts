@@ -123,6 +123,7 @@ function connect(
     allow: net,
     timeoutMilliseconds: fetchMilliseconds,
     maxBytes: fetchMegabytes * megabyte,
+    maxSentBytes: maxRequestBytes,
     signal,
     hold() {
       using held = new DisposableStack()

@@ -57,8 +57,9 @@ export interface OutboundConnection {
   allow: string[]
   /** Time until the connection is open. */
   timeoutMilliseconds: number
-  /** Upper bound of the bytes received. */
+  /** Upper bounds of the bytes received, and of those sent. */
   maxBytes: number
+  maxSentBytes: number
   /** Closes the connection. */
   signal: AbortSignal
   /** Counts the memory of the connection, and of that which continues it with TLS, until it is disposed. @throws OutboundError */

@@ -1,4 +1,5 @@
 import type { TlsOptions } from '../../protocol/contract.ts'
+import { maxCaCharacters } from '../../protocol/units.ts'
 import { codedError } from '../http/errors.ts'
 
 /** The options of `net.connect` and `tls.connect` that have an effect here. */
@@ -43,9 +44,6 @@ export function authorityOf({ host = 'localhost', port, path }: ConnectOptions):
   }
   return `${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${number}`
 }
-
-/** Certificates of authorities, in PEM. */
-const maxCaCharacters = 65_536
 
 /** @throws Error for what the platform cannot do */
 export function toTlsOptions({ servername, rejectUnauthorized, ca, cert, key, pfx }: ConnectOptions): TlsOptions {

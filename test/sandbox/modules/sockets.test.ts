@@ -229,7 +229,7 @@ describe('a connection of net', () => {
     const answer = await told(`const socket = net.connect(ports.flood, host).resume(); return failed(socket)`)
     expect(answer).toEqual([
       'ECONNRESET',
-      expect.stringContaining('has sent more than 10485760 bytes in one connection'),
+      expect.stringContaining('More than 10485760 bytes were received from 127.0.0.1 in one connection'),
     ])
   })
 
