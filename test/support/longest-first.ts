@@ -12,6 +12,9 @@ const longest = [
   'test/docs/examples.test.ts',
   'test/sandbox/hostile/escapes.test.ts',
   'test/cli/start/start.test.ts',
+  'test/sandbox/hostile/forgery.test.ts',
+  'test/chaos.test.ts',
+  'test/fuzz.test.ts',
 ]
 
 /** Starts the longest files first, so that all workers end at about the same time. */
