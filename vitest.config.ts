@@ -15,9 +15,10 @@ export default defineConfig({
     // The next process that a test starts has the code that Node has compiled, and stripped of types, for the one before.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'node-compile') },
     sequence: { sequencer: LongestFirst },
-    // Files wait a part of the time, for deadlines that they test and for processes that start. On two processors of an AMD
-    // EPYC the suite took 1566 s with two files at once, 1316 s with three, and 1201 s with four, which leave no processor idle.
-    maxWorkers: availableParallelism() + 2,
+    // Files wait a part of the time, for deadlines that they test and for processes that start. On two idle processors of an
+    // AMD EPYC the suite took 1566 s with two files at once, 1316 s with three, and 1201 s with four, which leave no processor
+    // idle. Hostile code then reaches its limit of time before that of processor time on a slower machine.
+    maxWorkers: availableParallelism() + 1,
     // Tests that kill, stop and start processes race with whatever else the machine does. A test that fails twice is
     // wrong; one that passes at its second attempt is named at the end of the run.
     retry: 1,
