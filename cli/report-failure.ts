@@ -26,7 +26,7 @@ export function reportFailure(
   return exitCode
 }
 
-/** What to do about errors of the operating system, by their codes: their messages have the file alone, or nothing. */
+/** Remedies for errors of the operating system, by their codes: their messages name the file at most. */
 const remedies: Record<string, string> = {
   ENOSPC: 'free space on the disk, or choose a folder on another one',
   EDQUOT: 'the quota of the disk is used up: free space on it, or choose a folder on another one',

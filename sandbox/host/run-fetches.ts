@@ -89,9 +89,11 @@ export class RunFetches {
       this.#inFlight.delete(name)
       return toTexts({ failure: 'invalid', message: 'The request cannot be read' })
     }
-    // Without a free stream, the body is delivered whole.
-    const streams = this.#options.streams.open < this.#options.limits.fetchesAtOnce
     const { content: size, secures, ...rest } = request
+    // The stream of a connection that is continued with TLS ends a moment later.
+    const ending = secures !== undefined && this.#connections.has(secures) ? 1 : 0
+    // Without a free stream, the body is delivered whole.
+    const streams = this.#options.streams.open - ending < this.#options.limits.fetchesAtOnce
     if (request.method === 'CONNECT' && !streams) {
       this.#inFlight.delete(name)
       const message = `At most ${this.#options.limits.fetchesAtOnce} connections and streams may be open at once`

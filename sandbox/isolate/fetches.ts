@@ -117,7 +117,7 @@ export function createFetches(
     pending.isSending = false
     if (!pending.isConnection || state === 'part') return
     pending.isSent = true
-    // What the server sends still comes.
+    // The stream of what the server sends goes on.
     if (pending.stream !== undefined) finish(pending)
   }
 

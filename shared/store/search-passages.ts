@@ -186,7 +186,7 @@ function ofFiles(files: string[]) {
 }
 
 /**
- * What passages are compared with a question, as queries of their words: all that have any of its rarer words and, of
+ * The passages that are compared with a question, as queries of their words: all that have any of its rarer words and, of
  * those with frequent words alone, so many that have all of these, and so many that have the rarest of them.
  */
 function matchesOf(words: Word[], bounds: typeof usualBounds): { match: string; limit?: number }[] {

@@ -117,7 +117,7 @@ class Connection implements FetchConnection {
     }
   }
 
-  /** Lets go of the socket. Bytes that it has received and nobody has read stay in it: there they can only break the handshake. */
+  /** Detaches from the socket, which keeps the bytes that were received and not read: there they can only break the handshake. */
   #leave(): Socket {
     const socket = this.#socket
     this.#isReplaced = true

@@ -16,7 +16,7 @@ export interface Target {
   portIsNamed: boolean
   /** Whether a private address that the operator allows is permitted; the entry `*` does not permit it. */
   mayBePrivate: boolean
-  /** Whether code opens a connection to it, in whatever protocol. Otherwise it is requested by HTTP. */
+  /** Whether code opens a connection to it, in any protocol. Otherwise it is requested by HTTP. */
   isConnection?: boolean
 }
 

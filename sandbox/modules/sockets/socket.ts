@@ -70,7 +70,7 @@ export function createSocket(platform: Platform) {
         this.pending = false
         this.#idle.active()
         this.announce()
-        // So that its end is noticed although nobody reads. A read may have been asked for before.
+        // Reading begins although there may be no reader, so that the end is noticed. `_read` may have been called before.
         if (this.#isAsked) void this.#readPart()
         else if (!this.isPaused()) this.read(0)
       } catch (error) {

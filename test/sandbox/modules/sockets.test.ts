@@ -26,7 +26,7 @@ beforeAll(async () => {
     tls: await listen(createTlsServer({ cert, key }, (socket) => socket.pipe(socket))),
     /** As a mail server does: it continues with TLS after a line. */
     starttls: await listen(createServer((socket) => void continueWithTls(socket, 'ready\n'))),
-    /** The same, with bytes behind the line that somebody else has added. */
+    /** The same, with forged bytes after the line. */
     hasty: await listen(createServer((socket) => void continueWithTls(socket, 'ready\nforged\n'))),
     silent: await listen(createServer()),
     flood: await listen(createServer((socket) => flood(socket))),
@@ -97,7 +97,7 @@ async function told(body: string, limits: object = {}): Promise<unknown> {
 }
 
 describe('a connection of net', () => {
-  test('carries megabytes both ways, and tells of its begin and end as Node does', async () => {
+  test('carries megabytes both ways, and emits the events of Node', async () => {
     const answer = await told(`
       const socket = net.connect({ host, port: ports.echo, allowHalfOpen: true })
       const events = []
@@ -330,7 +330,8 @@ describe('a connection of tls', () => {
   })
 
   test('continues one of net, as protocols do that begin without TLS', async () => {
-    const answer = await told(`
+    const answer = await told(
+      `
       const plain = net.connect(ports.starttls, host)
       plain.write('STARTTLS')
       const [line] = await once(plain, 'data')
@@ -342,7 +343,9 @@ describe('a connection of tls', () => {
       socket.destroy()
       if (!plain.destroyed) await once(plain, 'close')
       return [String(line), String(reply), socket.authorized, plain.destroyed]
-    `)
+    `,
+      { fetchesAtOnce: 1 },
+    )
     expect(answer).toEqual(['ready\n', 'secret word', true, true])
   })
 
