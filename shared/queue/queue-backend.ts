@@ -61,7 +61,7 @@ export function openQueueBackend({ dependencies, config, log }: QueueParts, end:
     database.connections.add(connection)
   })
   return {
-    ...(withBackend(postgresQueueBackend(pool)) as unknown as AnyClasses),
+    ...(withBackend(postgresQueueBackend(pool, database)) as unknown as AnyClasses),
     connection: pool,
     addsTogether: true,
     async release() {

@@ -106,7 +106,9 @@ test('in PostgreSQL, locks are renewed while stalled jobs are searched, and neit
   const connectionString = platform.environment['DATABASE_URL']!
   const options = '-c search_path=bullmq'
   const pool = new Pool({ connectionString, options })
-  const backend = postgresQueueBackend(pool)(queueName, { connection: { connectionString, options } })
+  const backend = postgresQueueBackend(pool, platform.context.dependencies.database)(queueName, {
+    connection: { connectionString, options },
+  })
   try {
     await wake(platform, many)
     await vi.waitFor(() => expect(taken).toBe(many), patience)
