@@ -166,6 +166,11 @@ export function isOutage(error: unknown): boolean {
  */
 const writeRefusals = new Set(['25006', '42501', '53100'])
 
+/** Whether a connection's server, or its transactions by default, are read-only. */
+export function isReadOnly(error: unknown): boolean {
+  return postgresCode(error) === '25006'
+}
+
 /** Whether PostgreSQL refuses all writes for now, whatever they write. */
 export function isWriteRefusal(error: unknown): boolean {
   return writeRefusals.has(postgresCode(error) ?? '')

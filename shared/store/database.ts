@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import knex, { type Knex } from 'knex'
 import type { ClientBase } from 'pg'
 import type { Config } from '../config/config.ts'
-import { isConflict, isStalePlan } from '../errors.ts'
+import { isConflict, isReadOnly, isStalePlan } from '../errors.ts'
 import { destroySocket, isAbandoned, statementMilliseconds, type Connections } from './connections.ts'
 import { executePrepared, type Binding, type Driver, type PreparedStatement } from './prepared-statement.ts'
 import { traceBuilt, tracedStatement } from './traced-statements.ts'
@@ -35,6 +35,7 @@ export function openDatabase(
       max: poolSize,
       afterCreate(connection: ClientBase & Identified, done: Done) {
         connections?.add(connection)
+        openedAt.set(connection, performance.now())
         const { __knexUid: id } = connection
         byId.set(id, connection)
         connection.once('end', () => byId.delete(id))
@@ -47,10 +48,27 @@ export function openDatabase(
   })
   db.on('query-error', (error: unknown, { __knexUid: id }: Identified) => {
     const connection = byId.get(id)
-    if (connection && isAbandoned(error)) destroySocket(connection)
+    if (connection) dropUnfit(connection, error)
   })
   traceBuilt(db)
   return db
+}
+
+const openedAt = new WeakMap<ClientBase, number>()
+
+/** Interval at which a connection to a read-only server is replaced. */
+const readOnlyMilliseconds = 1000
+
+/**
+ * Has the pool replace a connection that is of no use after this failure. One that was read-only from its begin stays so: that of
+ * a replica, to which the address led during a failover, or of a database whose default was changed since.
+ */
+function dropUnfit(connection: ClientBase, error: unknown): void {
+  if (isAbandoned(error)) destroySocket(connection)
+  const age = performance.now() - (openedAt.get(connection) ?? 0)
+  // knex closes it instead of lending it again.
+  if (isReadOnly(error) && age > readOnlyMilliseconds)
+    Object.assign(connection, { __knex__disposed: 'It is read-only' })
 }
 
 /** knex's identification of connections. */
@@ -142,7 +160,7 @@ async function execute<Row>(db: Database, sql: string, bindings: Record<string, 
   } catch (error) {
     // In place of the stack of the socket's event: the one that leads to the caller.
     if (error instanceof Error) Error.captureStackTrace(error)
-    if (isAbandoned(error)) destroySocket(connection)
+    dropUnfit(connection, error)
     if (isStalePlan(error)) renew(statement, name)
     throw error
   } finally {

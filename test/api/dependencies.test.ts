@@ -1,8 +1,10 @@
 import { Client } from '@botpress/chat'
+import { escapeIdentifier } from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { freePort } from '../../cli/postgres/free-port.ts'
 import { openLink, type Link } from '../chaos/network.ts'
 import { createChatUser, type ChatUser } from '../support/chat-client.ts'
+import { administer } from '../support/databases.ts'
 import { installCode, logOf } from '../support/install-code.ts'
 import { replies } from '../support/outcomes.ts'
 import { backEnds, openPlatform, send, type Answer, type DeployedBot, type Platform } from '../support/platform.ts'
@@ -120,9 +122,18 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
   }
 
   /** Makes the database refuse, or take, the writes of connections that these processes open from now on. */
-  async function setReadOnly(value: 'on' | 'off'): Promise<void> {
-    const { pathname } = new URL(platform.environment['DATABASE_URL']!)
-    await platform.context.db.raw(`alter database ?? set default_transaction_read_only = ${value}`, [pathname.slice(1)])
+  async function setDefault(value: 'on' | 'off'): Promise<void> {
+    const url = platform.environment['DATABASE_URL']!
+    const name = escapeIdentifier(new URL(url).pathname.slice(1))
+    await administer(
+      url,
+      `set transaction_read_only = off; alter database ${name} set default_transaction_read_only = ${value}`,
+    )
+  }
+
+  /** Makes the database refuse all writes of these processes. */
+  async function setReadOnly(): Promise<void> {
+    await setDefault('on')
     database.cut()
     await expect.poll(() => get('/readyz')).toMatchObject({ status: 503 })
     database.mend()
@@ -207,7 +218,7 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
     const slow = await chatUser.createConversation()
     expect(await say('slowly', slow)).toMatchObject({ status: 201 })
     await expect.poll(() => replies(platform, slow), { timeout: 10_000, interval: 20 }).toEqual(['first'])
-    await setReadOnly('on')
+    await setReadOnly()
     const refused = await timed(() => say('is it lost?'))
     expect(refused).toMatchObject(away)
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
@@ -216,7 +227,9 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
     const before = await rollbacks()
     await expect.poll(rollbacks, { timeout: 20_000 }).toBeGreaterThan(before + 6)
 
-    await setReadOnly('off')
+    // Open connections keep the former setting.
+    await setDefault('off')
+    await expect.poll(() => say('is it back?').then(({ status }) => status), { timeout: 10_000 }).toBe(201)
     await converse()
     await expect.poll(() => replies(platform, slow), { timeout: 30_000 }).toEqual(['first', 'second'])
     expect(await platform.context.db('events').where({ bot_id: bot.id, status: 'failed' })).toEqual([])
