@@ -1,4 +1,5 @@
 import type { PlatformSecret } from '../secrets.ts'
+import { addressContradictions } from './addresses.ts'
 import { availableParallelism } from 'node:os'
 import { limitContradictions, limitRemedies, limitVariables, readLimits, type LimitSettings } from './limit-settings.ts'
 import { parseAllowedNetwork, type AllowedNetwork } from './private-network-allowlist.ts'
@@ -330,6 +331,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   if (!isEnvironment(given) || unreadable.length > 0) throw new ConfigError(listProblems(unreadable))
   const config = toConfig(given)
   const contradictions = [
+    ...addressContradictions(given),
     ...limitContradictions(config.sandbox),
     ...s3Contradictions(given),
     ...embeddingsContradictions(given),

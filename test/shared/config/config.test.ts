@@ -55,6 +55,37 @@ test('all problems are reported at once, each with what to do', () => {
   expect(String(error)).not.toContain('short')
 })
 
+test('addresses that lead nowhere are refused with a remedy, and without their passwords', () => {
+  const hosts = 'names several hosts: name one that always leads to'
+  const invalid = 'is not a valid address: write special characters of user and password'
+  const addresses = {
+    DATABASE_URL: [
+      ['postgres://user:hidden@one:5432,two:5432/name', hosts],
+      ['postgres://user:hidden@one,two/name?target_session_attrs=read-write', hosts],
+      ['postgres://user:hidden/a@host:5432/name', invalid],
+      ['postgres://user:hidden@host:port/name', invalid],
+    ],
+    REDIS_URL: [
+      ['redis://one:6379,two:6379', hosts],
+      ['rediss://:hidden#a@host:6379', invalid],
+    ],
+  }
+  for (const [name, wrong] of Object.entries(addresses)) {
+    for (const [address, problem] of wrong) {
+      const error = problemsOf({ ...least, [name]: address })
+      expect(error).toBeInstanceOf(ConfigError)
+      expect(String(error)).toContain(`${name} ${problem}`)
+      expect(String(error)).not.toContain('hidden')
+    }
+  }
+  for (const url of [
+    'postgres:///name?host=/run/postgresql',
+    'postgres://user@/name?host=/run',
+    'postgres://[::1]:5432/a,b',
+  ])
+    expect(readConfig({ ...least, DATABASE_URL: url }).database.url).toBe(url)
+})
+
 function problemsOf(environment: NodeJS.ProcessEnv): unknown {
   try {
     return readConfig(environment)
