@@ -27,7 +27,8 @@ export interface JobWorker {
   close(): Promise<void>
 }
 
-const interruptedMilliseconds = 100
+/** Pauses after interruptions double from the first of these to the second, because their cause may last. */
+const interruptedMilliseconds = [100, 5000] as const
 const firstRetryMilliseconds = 200
 /** PostgreSQL's largest integer, which stands for no limit. */
 const maxStalls = 2 ** 31 - 1
@@ -167,5 +168,8 @@ function outcomeOf(error: unknown): string {
 }
 
 function pauseAfter(error: Error | undefined, attempts: number): number {
-  return error instanceof InterruptedError ? interruptedMilliseconds : firstRetryMilliseconds * 2 ** (attempts - 1)
+  const doubling = 2 ** (attempts - 1)
+  if (!(error instanceof InterruptedError)) return firstRetryMilliseconds * doubling
+  const [first, longest] = interruptedMilliseconds
+  return Math.min(first * doubling, longest)
 }
