@@ -101,7 +101,7 @@ export interface WakeQueue {
   close(): Promise<void>
 }
 
-/** A job was interrupted by a failure that is not expected to recur: it is retried at once. */
+/** A job was interrupted by a failure that is not expected to recur: it is retried soon, and later each time while it recurs. */
 export class InterruptedError extends Error {
   override name = 'InterruptedError'
 }
