@@ -27,8 +27,9 @@ export interface JobWorker {
   close(): Promise<void>
 }
 
-/** Pauses after interruptions double from the first of these to the second, because their cause may last. */
-const interruptedMilliseconds = [100, 5000] as const
+const interruptedMilliseconds = 100
+/** The longest pause after an interruption whose cause may last. */
+const maxInterruptedMilliseconds = 5000
 const firstRetryMilliseconds = 200
 /** PostgreSQL's largest integer, which stands for no limit. */
 const maxStalls = 2 ** 31 - 1
@@ -170,6 +171,7 @@ function outcomeOf(error: unknown): string {
 function pauseAfter(error: Error | undefined, attempts: number): number {
   const doubling = 2 ** (attempts - 1)
   if (!(error instanceof InterruptedError)) return firstRetryMilliseconds * doubling
-  const [first, longest] = interruptedMilliseconds
-  return Math.min(first * doubling, longest)
+  return error.mayLast
+    ? Math.min(interruptedMilliseconds * doubling, maxInterruptedMilliseconds)
+    : interruptedMilliseconds
 }

@@ -101,9 +101,16 @@ export interface WakeQueue {
   close(): Promise<void>
 }
 
-/** A job was interrupted by a failure that is not expected to recur: it is retried soon, and later each time while it recurs. */
+/** A job was interrupted by a failure that is not expected to recur: it is retried at once. */
 export class InterruptedError extends Error {
   override name = 'InterruptedError'
+  /** Whether the cause may last: then each retry comes later than the last one. */
+  readonly mayLast: boolean
+
+  constructor(message: string, { mayLast = false } = {}) {
+    super(message)
+    this.mayLast = mayLast
+  }
 }
 
 /** This worker has no slot for a job: the job is requeued for any worker that has one. */

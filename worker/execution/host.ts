@@ -76,7 +76,7 @@ export function createHostHandler(
     if (reply.stream) return toHostStream(reply.status, reply.stream, (how) => step?.end(how))
     step?.end(reply.status)
     // The code is not at fault. While writes are refused, its event is not claimed again either, so that cannot repeat fast.
-    if (reply.isWriteRefused) return { interrupted: 'the database refuses all writes' }
+    if (reply.isWriteRefused) return { interrupted: writesRefused }
     if (isUnanswered && run.mayRepeat) return { interrupted: 'the platform could not answer a call' }
     if (reply.content) return contentStream(context, reply.status, reply.content)
     if (operationName !== 'searchFiles' || reply.status !== 200) return reply as HostReply
@@ -205,6 +205,9 @@ async function recordOutcomes(context: Context, run: HostRun, body: Json | undef
     }
   }
 }
+
+/** The reason of an interruption that lasts until PostgreSQL takes writes again. */
+export const writesRefused = 'the database refuses all writes'
 
 /** Maximum of retries of a call that got 503 although all dependencies are up. */
 const maxRetries = 5

@@ -17,6 +17,7 @@ import { runEvent, type Handled } from '../execution/run-event.ts'
 import { RunRecorder, waitedMilliseconds } from '../run-record/run-recorder.ts'
 import { positionChange } from '../calls/flow-task.ts'
 import { InvalidStateError } from '../calls/invalid-state-error.ts'
+import { writesRefused } from '../execution/host.ts'
 import { stateChanges } from '../execution/state-changes.ts'
 import type { WorkerContext } from '../context.ts'
 
@@ -31,7 +32,7 @@ const turnMilliseconds = 1000
  * Handles the waiting events of a mailbox, one after the other. After its share of events or time the mailbox is queued
  * again, behind others.
  *
- * @throws InterruptedError when a run was interrupted: the job is requeued at once
+ * @throws InterruptedError when a run was interrupted: the job is requeued at once, or later where the cause may last
  * @throws Error when the database fails: the job is retried after a delay
  */
 export async function drainMailbox(
@@ -62,7 +63,9 @@ async function handle(worker: WorkerContext, event: ClaimedEvent): Promise<'go o
   switch (handled.status) {
     case 'interrupted':
       countEvent(worker, event, 'interrupted', recorder.now)
-      throw new InterruptedError(`The run of event ${event.id} was interrupted: ${handled.reason}`)
+      throw new InterruptedError(`The run of event ${event.id} was interrupted: ${handled.reason}`, {
+        mayLast: handled.reason === writesRefused,
+      })
     case 'ignored':
       await recordNews(worker, event)
       await end(worker, event, { status: 'ignored', states: [], logs: handled.logs }, recorder)
