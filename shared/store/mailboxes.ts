@@ -124,7 +124,8 @@ export async function claimNextEvents(db: Database, mailboxes: string[]): Promis
 }
 
 /**
- * Mailboxes with overdue events, and their bots. A mailbox with a run that may still be in progress is left out, since
+ * Mailboxes with overdue events, and their bots: of each bot the one that has waited longest, then of each the second, and so
+ * on. A mailbox with a run that may still be in progress is left out, since
  * the run's worker continues it.
  *
  * @param options `runMilliseconds` is the time after its start in which a run may be in progress
@@ -140,7 +141,7 @@ export async function overdueMailboxes(
        and available_at <= now() - :waitedMilliseconds::double precision * interval '1 millisecond'
      group by mailbox, bot_id
      having bool_and(coalesce(started_at < now() - :runMilliseconds::double precision * interval '1 millisecond', true))
-     order by min(available_at) limit :limit`,
+     order by row_number() over (partition by bot_id order by min(available_at)), min(available_at) limit :limit`,
     options,
   )
 }

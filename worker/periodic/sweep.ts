@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Context } from '#shared/context.ts'
 import { deleteExpiredAuthorizations } from '#shared/store/authorizations.ts'
 import { deleteAbandonedInspections } from '#shared/store/inspections.ts'
@@ -14,8 +15,11 @@ import { deleteOldBodies } from '#shared/store/webhook-bodies.ts'
 import { overdueWebhooks } from '#shared/store/webhook-cursors.ts'
 import { repeatedly } from './repeatedly.ts'
 
-/** Mailboxes woken in one sweep. */
+/** Rows of each kind that one query finds. */
 const batchSize = 1000
+/** Searches for mailboxes, where one is not enough, may take this part of the time: each reads all waiting events. */
+const partOfTime = 1 / 10
+const minPauseMilliseconds = 1000
 
 /**
  * Periodically wakes mailboxes and webhooks that have waited too long, because their jobs may be lost. It runs in the
@@ -25,10 +29,11 @@ const batchSize = 1000
  */
 export function startSweep(context: Context): () => Promise<void> {
   const { config, dependencies, log } = context
+  const stopping = new AbortController()
   async function look(waitedMilliseconds: number): Promise<void> {
     if (dependencies.all.some((dependency) => !dependency.isUp())) return
     try {
-      await sweep(context, waitedMilliseconds)
+      await sweep(context, waitedMilliseconds, stopping.signal)
     } catch (error) {
       log.error({ err: error }, 'The sweep failed; retrying')
     }
@@ -40,18 +45,17 @@ export function startSweep(context: Context): () => Promise<void> {
   )
   const stop = repeatedly(config.worker.sweepMilliseconds, () => look(config.worker.sweepMilliseconds))
   return async () => {
+    stopping.abort()
     for (const end of ends) end()
     await Promise.all([stop(), afterReturn])
   }
 }
 
 /** @param waitedMilliseconds how long a mailbox must have waited without a run to be woken */
-async function sweep(context: Context, waitedMilliseconds: number): Promise<void> {
-  const { db, queue, config, log } = context
-  const runMilliseconds = config.worker.sweepMilliseconds
-  const mailboxes = await overdueMailboxes(db, { waitedMilliseconds, runMilliseconds, limit: batchSize })
-  if (mailboxes.length > 0) log.info({ mailboxes: mailboxes.length }, 'Waking mailboxes that have waited too long')
-  for (const { mailbox, bot_id: botId } of mailboxes) await queue.wake('event', mailbox, botId)
+async function sweep(context: Context, waitedMilliseconds: number, stopping: AbortSignal): Promise<void> {
+  const { db, queue, config } = context
+  const end = performance.now() + config.worker.sweepMilliseconds
+  let took = await wakeMailboxes(context, waitedMilliseconds)
   const webhooks = await overdueWebhooks(db, waitedMilliseconds, batchSize)
   for (const { conversation_id: id, bot_id: botId } of webhooks) await queue.wake('webhook', id, botId)
   const files = await overdueFiles(db, waitedMilliseconds, batchSize)
@@ -69,6 +73,24 @@ async function sweep(context: Context, waitedMilliseconds: number): Promise<void
   await deleteAbandonedScriptChecks(db)
   await deleteExpiredAuthorizations(db)
   await deleteOldBodies(db)
+  // After the loss of the queue there may be far more than one search finds. The next sweep does the rest.
+  while (took !== undefined && performance.now() < end && !stopping.aborted) {
+    const milliseconds = Math.max(minPauseMilliseconds, took / partOfTime)
+    await pause(milliseconds, undefined, { signal: stopping }).catch(() => {})
+    took = await wakeMailboxes(context, waitedMilliseconds)
+  }
+}
+
+/** Wakes mailboxes that have waited too long. @returns the milliseconds of the search, where it may not have found all */
+async function wakeMailboxes(context: Context, waitedMilliseconds: number): Promise<number | undefined> {
+  const { db, queue, config, log } = context
+  const begin = performance.now()
+  const which = { waitedMilliseconds, runMilliseconds: config.worker.sweepMilliseconds, limit: batchSize }
+  const mailboxes = await overdueMailboxes(db, which)
+  const took = performance.now() - begin
+  if (mailboxes.length > 0) log.info({ mailboxes: mailboxes.length }, 'Waking mailboxes that have waited too long')
+  await Promise.all(mailboxes.map(({ mailbox, bot_id: botId }) => queue.wake('event', mailbox, botId)))
+  return mailboxes.length < batchSize ? undefined : took
 }
 
 /** Processes in which all files from before the present model have been made due. */
