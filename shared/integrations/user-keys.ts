@@ -84,13 +84,16 @@ interface Remembered {
   verified: UserKey
 }
 
+/** By so much the clock of a site's server may be ahead of this machine's, where its keys begin with the time of their signature. */
+const clockToleranceSeconds = 60
+
 /** Verified keys, since a client sends the same one with every request. */
 const verifiedKeys = new LRUCache<string, Remembered>({ max: 10_000 })
 /** The platform's keys have about 250 characters. Keys that others sign may be much longer; those are not cached. */
 const longestRemembered = 1000
 
 /**
- * Verifies a key; `exp` and `nbf` are honoured.
+ * Verifies a key; `exp` is honoured, and so is `nbf`, with a tolerance.
  *
  * @param secret the platform's secret
  * @throws ApiError `Unauthorized`
@@ -102,9 +105,11 @@ export async function verifyUserKey(installation: Installation, secret: Platform
   if (isKnown && !isOver(known.verified)) return known.verified
   for (const encryptionKey of encryptionKeys) {
     try {
-      const { payload } = await jwtVerify(key, toBytes(encryptionKey), { algorithms: [algorithm] })
+      const options = { algorithms: [algorithm], clockTolerance: clockToleranceSeconds }
+      const { payload } = await jwtVerify(key, toBytes(encryptionKey), options)
       const verified = readClaims(installation, secret, payload)
-      if (!verified) break
+      // The tolerance is not for the end of a key.
+      if (!verified || isOver(verified)) break
       if (key.length <= longestRemembered) {
         verifiedKeys.set(key, { installationId: installation.id, encryptionKey, verified })
       }

@@ -80,10 +80,12 @@ describe('with an encryption key of its own, a chat', () => {
     expect((await getUser(chatUrl, await sign({ id: 'bob' }))).status).toBe(404)
   })
 
-  test('takes keys within the time that they are valid', async () => {
+  test('takes keys within the time that they are valid, also from a server whose clock is a little ahead', async () => {
     const { chatUrl } = await createManualBot()
     const key = await sign({ id: 'bob', nbf: seconds() - 60, exp: seconds() + 600 })
     expect((await send('POST', `${chatUrl}/users/get-or-create`, {}, { 'x-user-key': key })).status).toBe(201)
+    const ahead = await sign({ id: 'bob', iat: seconds() + 30, nbf: seconds() + 30 })
+    expect((await getUser(chatUrl, ahead)).status).toBe(200)
     const brief = await sign({ id: 'bob', exp: seconds() + 2 })
     expect((await getUser(chatUrl, brief)).status).toBe(200)
     await expect.poll(async () => (await getUser(chatUrl, brief)).status, { timeout: 10_000 }).toBe(401)
