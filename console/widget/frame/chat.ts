@@ -3,19 +3,22 @@ import type { Appearance } from '../../../shared/models/webchat-appearance.ts'
 import type { Hello, ToFrame, ToPage } from '../protocol.ts'
 import { request, type Ask } from './api.ts'
 import { openComposing } from './composing.ts'
-import { openConnection, type ConnectionState, type Identity } from './connection.ts'
+import { openConnection, type ConnectionState } from './connection.ts'
 import { openConversationList } from './conversation-list.ts'
+import { openCurrentConversation } from './current-conversation.ts'
 import { openDraft } from './draft.ts'
+import { openInitializer } from './initialize.ts'
 import { openPageCalls } from './page-calls.ts'
 import { openProfile } from './profile.ts'
 import { openReceiver } from './receive.ts'
+import { openSiteKeys } from './site-keys.ts'
 import { openStorage } from './storage.ts'
 import { openTranscript } from './transcript.ts'
 import { openTyping } from './typing.ts'
 import { openUnread } from './unread.ts'
 import { openUploads } from './upload.ts'
 import { openVisitor } from './visitor.ts'
-import type { Payload, StreamFrame, User } from './types.ts'
+import type { Payload, User } from './types.ts'
 
 /** The chat of one visitor in one document: what is shown, and what the visitor and the page can do. */
 export type Chat = ReturnType<typeof openChat>
@@ -37,30 +40,24 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
   const user = signal<User | undefined>(hello.sample && { id: 'visitor' })
   const visitor = openVisitor(storage, hello.user.userKey)
   const draft = openDraft(openStorage(webhookId, 'sessionStorage'), visitor)
-  const current = signal(hello.conversationId ?? visitor.get('conversation'))
-  /** The conversation that the present stream asked for. */
-  let requested: string | undefined
-  /** Whether the visitor has asked for a new conversation. */
-  let wantsNew = false
-  let awaitedKey: ((userKey: string | undefined) => void) | undefined
-
   const ask: Ask = (method, path, body, options) =>
     request(base, method, path, { key: visitor.key() ?? '', ...(body && { body }), ...options })
   const emit = (name: string, data: unknown) => post({ type: 'event', name, data })
 
+  const conversations = openConversationList(visitor, ask)
+  const conversation = openCurrentConversation(visitor, hello.conversationId, conversations.newest)
   const transcript = openTranscript({
     storage,
     webhookId,
     visitor,
     user,
-    current,
+    current: conversation.id,
     sample: hello.sample,
     ask,
     onSent: (message) => emit('messageSent', message),
   })
   const { messages, people, outbox } = transcript
   const composing = openComposing((isTyping) => emit('isTyping', { isTyping }))
-  const conversations = openConversationList(visitor, ask)
   const profile = openProfile(
     hello.user,
     visitor,
@@ -75,65 +72,28 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     outbox.flush()
   })
 
+  const keys = openSiteKeys(hello.renewsKeys, post, takeKey)
+  const initialized = openInitializer({
+    visitor,
+    user,
+    conversation,
+    transcript,
+    profile,
+    ask,
+    onConversation: (conversationId) => emit('conversation', { conversationId }),
+  })
   const stream = openConnection({
     base,
     lock: `isobot-webchat-${webhookId}-enter`,
-    isNew: () =>
-      visitor.key() === undefined || (!wantsNew && (current.value ?? visitor.get('conversation')) === undefined),
-    identity,
+    isNew: () => visitor.key() === undefined || conversation.isFirst(),
+    identity: async () => {
+      const conversationId = await conversation.request()
+      return { key: visitor.key(), conversationId }
+    },
     receive: openReceiver({ transcript, user, appearance, composing, initialized, post }),
     onState: (state) => (connection.value = state),
-    renewKey,
+    renewKey: keys.renew,
   })
-
-  /** The key and the conversation to open: of a visitor whom the site names, the newest of any device. */
-  async function identity(): Promise<Identity> {
-    // Another tab may have begun a conversation since.
-    if (!wantsNew) current.value ??= visitor.get('conversation')
-    if (visitor.id() !== undefined && current.value === undefined && !wantsNew) {
-      current.value = await conversations.newest()
-    }
-    requested = current.value
-    return { key: visitor.key(), conversationId: requested }
-  }
-
-  function initialized(frame: Extract<StreamFrame, { type: 'init' }>['data']): void {
-    const { userKey, ...known } = frame.user
-    const { id } = frame.conversation
-    const isNewVisitor = user.value === undefined ? false : user.value.id !== known.id
-    visitor.keep(userKey)
-    current.value = id
-    visitor.set('conversation', id)
-    user.value = known
-    transcript.begin(frame, isNewVisitor)
-    // Messages follow a visitor whose key or conversation the platform no longer knows.
-    const isReplaced = isNewVisitor && visitor.id() === undefined
-    outbox.assign(id, (former) => isReplaced || former === requested)
-    if (isNewVisitor) profile.restart()
-    emit('conversation', { conversationId: id })
-    void begin(id, frame.messages.length === 0)
-  }
-
-  /** Describes the visitor before the bot acts on a message or the start of the conversation. */
-  async function begin(id: string, isEmpty: boolean): Promise<void> {
-    await profile.describe()
-    // The visitor may have turned to another conversation since.
-    if (current.value !== id) return
-    outbox.flush()
-    if (!isEmpty) return
-    // The bot is asked for its welcome once for each conversation, however often this is sent. The next connection repeats it.
-    const payload = { type: 'conversation_started', data: {} }
-    await ask('POST', 'events', { conversationId: id, payload }).catch(() => {})
-  }
-
-  async function renewKey(): Promise<boolean> {
-    if (!hello.renewsKeys) return false
-    post({ type: 'keyNeeded' })
-    const userKey = await new Promise<string | undefined>((resolve) => (awaitedKey = resolve))
-    if (userKey === undefined) return false
-    takeKey(userKey)
-    return true
-  }
 
   /** Takes a key of the site. With that of another visitor, nothing of the former one is shown, sent or described. */
   function takeKey(userKey: string): void {
@@ -142,8 +102,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     // Data that the page has set for an anonymous visitor belong to the visitor whom it identifies now.
     if (hadName) profile.clear()
     else profile.restart()
-    wantsNew = false
-    current.value = visitor.get('conversation')
+    conversation.restart()
     unread.restart()
     draft.restart()
     transcript.clear()
@@ -156,8 +115,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
   }
 
   function openConversation(id: string | undefined): void {
-    current.value = id
-    wantsNew = id === undefined
+    conversation.choose(id)
     transcript.clear()
     composing.stop()
     reconnect()
@@ -169,20 +127,20 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     stream.restart()
   }
 
-  /** Resolves when there is a conversation. */
+  /** Enters, and resolves to the id of the conversation when there is one. */
   function entered(): Promise<string> {
     enter()
     return new Promise((resolve) => {
       const stop = effect(() => {
-        if (connection.value !== 'open' || current.value === undefined) return
-        resolve(current.value)
+        if (connection.value !== 'open' || conversation.id.value === undefined) return
+        resolve(conversation.id.value)
         queueMicrotask(() => stop())
       })
     })
   }
 
   function say(payload: Payload): void {
-    outbox.add(payload, current.value)
+    outbox.add(payload, conversation.id.value)
     enter()
     outbox.flush()
   }
@@ -226,7 +184,7 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     rate: transcript.rate,
     say,
     /** To be called at each change of what the visitor writes. */
-    showTyping: openTyping({ ask, turns: people.turns, currentId: () => current.value }),
+    showTyping: openTyping({ ask, turns: people.turns, currentId: () => conversation.id.value }),
     enter,
     draft,
     uploads: uploads.list,
@@ -235,17 +193,15 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     /** Whether the visitor has been here before. */
     isKnown: () => visitor.key() !== undefined,
     openConversation,
-    currentId: () => current.value,
+    currentId: () => conversation.id.value,
     hide: () => post({ type: 'visibility', visibility: 'hide' }),
     listConversations: conversations.read,
     /** Carries out what the page asks for. */
     take(message: ToFrame): void {
       if (message.type === 'call') void call(message)
       else if (message.type === 'configure') appearance.value = { ...configured, ...message.appearance }
-      else if (message.type === 'key') {
-        awaitedKey?.(message.userKey)
-        awaitedKey = undefined
-      } else {
+      else if (message.type === 'key') keys.receive(message.userKey)
+      else {
         isOpen.value = message.isOpen
         if (message.isOpen && hello.mode !== 'embedded') enter()
       }

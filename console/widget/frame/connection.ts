@@ -16,7 +16,7 @@ export interface Connection {
 }
 
 /** Both are absent for a new visitor, and the conversation for a new one. */
-export interface Identity {
+interface Identity {
   key: string | undefined
   conversationId: string | undefined
 }
