@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { ask, Failure } from '../api/ask.ts'
 import type { Bot, ErrorGroup } from '../api/types.ts'
 import { formatCount, plural, shortId } from '../format.ts'
-import { BusyButton } from '../parts/busy-button.tsx'
+import { ActionButton } from '../parts/action-button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
@@ -120,10 +120,10 @@ function Group({ bot, group, since, reload }: GroupProps): JSX.Element {
         <strong>{formatCount(group.count)}</strong>
         <span class="quiet">{group.count === 1 ? 'event' : 'events'}</span>
         {group.replayable > 0 && mayChange.value && (
-          <BusyButton kind="small" isBusy={isBusy} onClick={() => (hasMore ? setIsAsking(true) : void replay())}>
+          <ActionButton kind="small" isInactive={isBusy} onClick={() => (hasMore ? setIsAsking(true) : void replay())}>
             <Icon name="replay" />
             Replay {hasMore ? `all ${formatCount(group.replayable)}` : plural(group.eventIds.length, 'event')}
-          </BusyButton>
+          </ActionButton>
         )}
       </div>
       {isAsking && (

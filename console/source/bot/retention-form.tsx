@@ -58,7 +58,7 @@ export function RetentionForm({ bot, change }: FormProps): JSX.Element {
         Older ones are deleted for good, with their files and states; 0 keeps them. Empty fields have the default of the
         platform. Nothing is deleted while an event waits, people answer, or a flow is in progress.
       </p>
-      <SaveButton isIdle={isSame || isWrong} />
+      <SaveButton isInactive={isSame || isWrong} />
     </form>
   )
 }

@@ -56,7 +56,7 @@ function NameForm({ bot, change }: FormProps): JSX.Element {
   return (
     <form class="panel" onSubmit={submit}>
       <Field label="Name" maxLength={200} value={name} onChange={setName} />
-      <SaveButton isIdle={name.trim() === bot.name || name.trim() === ''} />
+      <SaveButton isInactive={name.trim() === bot.name || name.trim() === ''} />
     </form>
   )
 }
@@ -83,7 +83,7 @@ function HostsForm({ bot, change }: FormProps): JSX.Element {
         />
       </label>
       <p class="quiet">One per line. Without entries, the bot may request no hosts.</p>
-      <SaveButton isIdle={hosts.trim() === granted} />
+      <SaveButton isInactive={hosts.trim() === granted} />
     </form>
   )
 }
@@ -132,7 +132,7 @@ function SecretsForm({ bot, change }: FormProps): JSX.Element {
         <Field label="Value" type="password" autocomplete="off" value={value} onChange={setValue} />
       </div>
       <p class="quiet">The value is stored encrypted and never shown. It replaces a secret of the same name.</p>
-      <SaveButton isIdle={name.trim() === '' || value === ''} />
+      <SaveButton isInactive={name.trim() === '' || value === ''} />
     </form>
   )
 }

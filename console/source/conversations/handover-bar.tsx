@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
 import type { Handover } from '../api/types.ts'
-import { BusyButton } from '../parts/busy-button.tsx'
+import { ActionButton } from '../parts/action-button.tsx'
 import { Status } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
 import { notify } from '../state/notices.ts'
@@ -50,18 +50,18 @@ export function HandoverBar({ botId, conversationId, handover, onChange }: Hando
       </div>
       <div class="actions">
         {!handover?.member && (
-          <BusyButton kind="small primary" keyShortcut="t" isBusy={isBusy} onClick={() => void act(takeOver)}>
+          <ActionButton kind="small primary" keyShortcut="t" isInactive={isBusy} onClick={() => void act(takeOver)}>
             Take over
-          </BusyButton>
+          </ActionButton>
         )}
         {handover && (
           <>
             <button type="button" class="button small" aria-keyshortcuts="a" onClick={() => setIsAssigning(true)}>
               Assign
             </button>
-            <BusyButton kind="small" keyShortcut="e" isBusy={isBusy} onClick={() => void act(handBack)}>
+            <ActionButton kind="small" keyShortcut="e" isInactive={isBusy} onClick={() => void act(handBack)}>
               Hand back
-            </BusyButton>
+            </ActionButton>
           </>
         )}
       </div>

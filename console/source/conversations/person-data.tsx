@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { reach, refused } from '../api/ask.ts'
 import { attempt } from '../state/notices.ts'
-import { BusyButton } from '../parts/busy-button.tsx'
+import { ActionButton } from '../parts/action-button.tsx'
 import { beginErasing } from './erase-dialog.tsx'
 
 /** The rights of a user over personal data, which administrators carry out: an export, and an erasure. */
@@ -18,9 +18,9 @@ export function PersonData({ botId, userId }: { botId: string; userId: string })
   }
   return (
     <p class="facts">
-      <BusyButton kind="small" isBusy={isExporting} onClick={() => void exportUser()}>
+      <ActionButton kind="small" isInactive={isExporting} onClick={() => void exportUser()}>
         {isExporting ? 'Exporting …' : 'Export user'}
-      </BusyButton>
+      </ActionButton>
       <button type="button" class="button small danger" onClick={() => beginErasing({ botId, userId })}>
         Erase user
       </button>

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { Payload } from '../chat/payload.tsx'
 import { formatAbsolute, formatMoment, shortId } from '../format.ts'
-import { BusyButton } from '../parts/busy-button.tsx'
+import { ActionButton } from '../parts/action-button.tsx'
 import { Empty } from '../parts/loaded.tsx'
 import { useStayAtEnd } from '../parts/stay-at-end.ts'
 import { Outcome } from '../parts/status.tsx'
@@ -66,9 +66,9 @@ export function Transcript(props: TranscriptProps): JSX.Element {
     >
       {loaded.nextToken !== undefined && (
         <p class="more">
-          <BusyButton kind="small" isBusy={isBusy} onClick={() => void showOlder()}>
+          <ActionButton kind="small" isInactive={isBusy} onClick={() => void showOlder()}>
             Show older messages
-          </BusyButton>
+          </ActionButton>
         </p>
       )}
       {entries.length === 0 && unfinished.length === 0 ? <Empty icon="chat" title="No message yet" /> : list}

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Picture } from '../conversations/picture.tsx'
 import { now, shortId } from '../format.ts'
-import { BusyButton } from '../parts/busy-button.tsx'
+import { ActionButton } from '../parts/action-button.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { moveBetweenRows } from '../parts/rows.ts'
@@ -56,9 +56,9 @@ export function QueueList({ queue, text, found, counts, openId }: QueueListProps
             )}
             {found.loadMore && (
               <p class="more">
-                <BusyButton kind="small" isBusy={found.isLoadingMore} onClick={found.loadMore}>
+                <ActionButton kind="small" isInactive={found.isLoadingMore} onClick={found.loadMore}>
                   {text === '' ? 'Show more' : 'Search on'}
-                </BusyButton>
+                </ActionButton>
               </p>
             )}
           </>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { AnswerOf } from '../../../shared/openapi/answer-of.ts'
 import { ask } from '../api/ask.ts'
 import { plural } from '../format.ts'
-import { BusyButton } from '../parts/busy-button.tsx'
+import { ActionButton } from '../parts/action-button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { attempt } from '../state/notices.ts'
@@ -83,13 +83,13 @@ function Form({ webhook, onChange }: { webhook: Webhook | undefined; onChange: (
       )}
       <div class="actions">
         {webhook && (
-          <BusyButton kind="small danger" isBusy={isBusy} onClick={remove}>
+          <ActionButton kind="small danger" isInactive={isBusy} onClick={remove}>
             Remove
-          </BusyButton>
+          </ActionButton>
         )}
-        <BusyButton type="submit" kind="small primary" isBusy={isBusy}>
+        <ActionButton type="submit" kind="small primary" isInactive={isBusy}>
           {webhook ? 'Save' : 'Set'}
-        </BusyButton>
+        </ActionButton>
       </div>
     </form>
   )

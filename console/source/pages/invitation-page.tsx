@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { ask, explain, Failure, ownToken } from '../api/ask.ts'
 import type { Accepted, Account, Invitation } from '../api/types.ts'
-import { BusyButton } from '../parts/busy-button.tsx'
+import { ActionButton } from '../parts/action-button.tsx'
 import { ProviderButtons } from '../parts/provider-buttons.tsx'
 import { Copy } from '../parts/copy.tsx'
 import { forget } from '../state/resource.ts'
@@ -143,9 +143,9 @@ function Frame({ title, problem = '', action, onSubmit, children }: FrameProps):
         <p class="problem" role="alert">
           {problem}
         </p>
-        <BusyButton type="submit" kind="primary" isBusy={isBusy}>
+        <ActionButton type="submit" kind="primary" isInactive={isBusy}>
           {action}
-        </BusyButton>
+        </ActionButton>
         <p class="hint">
           <a href={to('bots')}>Not now</a>
         </p>

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { ask, explain, Failure, tokenOfCookie } from '../api/ask.ts'
-import { BusyButton } from '../parts/busy-button.tsx'
+import { ActionButton } from '../parts/action-button.tsx'
 import { useModal } from '../parts/dialog.tsx'
 import { Field } from '../parts/field.tsx'
 import { to } from '../state/route.ts'
@@ -88,9 +88,9 @@ export function SignInAgain(): JSX.Element {
           <button type="button" class="button" onClick={leave}>
             Sign out
           </button>
-          <BusyButton type="submit" kind="primary" isBusy={isBusy}>
+          <ActionButton type="submit" kind="primary" isInactive={isBusy}>
             {hasCookie ? 'Continue' : 'Sign in'}
-          </BusyButton>
+          </ActionButton>
         </footer>
       </form>
     </dialog>

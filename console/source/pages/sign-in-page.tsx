@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { ask, explain, Failure, tokenOfCookie } from '../api/ask.ts'
-import { BusyButton } from '../parts/busy-button.tsx'
+import { ActionButton } from '../parts/action-button.tsx'
 import { ProviderButtons } from '../parts/provider-buttons.tsx'
 import { navigate, to } from '../state/route.ts'
 import { signedOutBecause, signIn } from '../state/session.ts'
@@ -84,9 +84,9 @@ export function SignInPage(): JSX.Element {
           <input type="checkbox" checked={stays} onChange={({ currentTarget }) => setStays(currentTarget.checked)} />
           Stay signed in on this device
         </label>
-        <BusyButton type="submit" kind="primary" isBusy={isBusy}>
+        <ActionButton type="submit" kind="primary" isInactive={isBusy}>
           {isBusy ? 'Signing in' : 'Sign in'}
-        </BusyButton>
+        </ActionButton>
         <p class="hint">
           <code>npm start</code> prints a token and stores it in <code>.isobot/credentials.json</code>. On a platform it
           is <code>ISOBOT_ADMIN_TOKEN</code>. <a href={to('invitation')}>Accept an invitation</a> to get one.

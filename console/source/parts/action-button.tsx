@@ -1,34 +1,34 @@
 import type { ComponentChildren, JSX } from 'preact'
 
-interface BusyButtonProps {
+interface ActionButtonProps {
   type?: 'button' | 'submit'
   /** Classes besides `button`. */
   kind?: string
-  /** Whether its action goes on. */
-  isBusy: boolean
+  /** Whether it does nothing: its action goes on, or there is nothing to do. */
+  isInactive: boolean
   keyShortcut?: string
   onClick?: () => void
   children: ComponentChildren
 }
 
-/** A button whose action takes time. Meanwhile it does nothing and keeps the focus, unlike one that is disabled. */
-export function BusyButton({
+/** A button for an action that takes time. While it is inactive it keeps the focus, unlike one that is disabled. */
+export function ActionButton({
   type = 'button',
   kind,
-  isBusy,
+  isInactive,
   keyShortcut,
   onClick,
   children,
-}: BusyButtonProps): JSX.Element {
+}: ActionButtonProps): JSX.Element {
   return (
     <button
       type={type}
       class={kind === undefined ? 'button' : `button ${kind}`}
-      aria-disabled={isBusy}
+      aria-disabled={isInactive}
       aria-keyshortcuts={keyShortcut}
       onClick={(event) => {
         // Enter in a field of its form clicks a button that submits, too.
-        if (isBusy) event.preventDefault()
+        if (isInactive) event.preventDefault()
         else onClick?.()
       }}
     >

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact'
 import type { FurtherPages } from '../state/further-pages.ts'
-import { BusyButton } from './busy-button.tsx'
+import { ActionButton } from './action-button.tsx'
 
 interface MoreProps {
   of: Pick<FurtherPages<unknown>, 'isBusy' | 'load'>
@@ -16,9 +16,9 @@ export function More({ of, nextToken, label, children }: MoreProps): JSX.Element
   if (nextToken === undefined) return null
   return (
     <p class="more">
-      <BusyButton isBusy={of.isBusy} onClick={() => void of.load(nextToken)}>
+      <ActionButton isInactive={of.isBusy} onClick={() => void of.load(nextToken)}>
         {label}
-      </BusyButton>
+      </ActionButton>
       {children}
     </p>
   )

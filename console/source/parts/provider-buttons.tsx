@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { askSession, explain } from '../api/ask.ts'
-import { BusyButton } from './busy-button.tsx'
+import { ActionButton } from './action-button.tsx'
 
 interface ProviderButtonsProps {
   /** Before the name of the provider. */
@@ -38,9 +38,9 @@ export function ProviderButtons({ label, invitation, onProblem }: ProviderButton
   return (
     <>
       {providers.map(({ name }) => (
-        <BusyButton key={name} isBusy={isBusy} onClick={() => void begin()}>
+        <ActionButton key={name} isInactive={isBusy} onClick={() => void begin()}>
           {label} {name}
-        </BusyButton>
+        </ActionButton>
       ))}
     </>
   )

@@ -1,18 +1,18 @@
 import type { JSX } from 'preact'
-import { BusyButton } from './busy-button.tsx'
+import { ActionButton } from './action-button.tsx'
 
 interface SaveButtonProps {
   label?: string
   isPrimary?: boolean
   /** Whether there is nothing to save, or a save is in flight. */
-  isIdle: boolean
+  isInactive: boolean
 }
 
-/** The button of a form. While there is nothing to save it keeps the focus, unlike one that is disabled. */
-export function SaveButton({ label = 'Save', isPrimary = false, isIdle }: SaveButtonProps): JSX.Element {
+/** The button that saves a form. */
+export function SaveButton({ label = 'Save', isPrimary = false, isInactive }: SaveButtonProps): JSX.Element {
   return (
-    <BusyButton type="submit" {...(isPrimary && { kind: 'primary' })} isBusy={isIdle}>
+    <ActionButton type="submit" {...(isPrimary && { kind: 'primary' })} isInactive={isInactive}>
       {label}
-    </BusyButton>
+    </ActionButton>
   )
 }

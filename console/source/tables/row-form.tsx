@@ -64,7 +64,11 @@ export function RowForm({ botId, tableId, columns, row, onSaved }: RowFormProps)
         </p>
       )}
       <p class="toolbar">
-        <SaveButton label={row ? 'Save' : 'Add'} isPrimary isIdle={isBusy || (row !== undefined && draft.size === 0)} />
+        <SaveButton
+          label={row ? 'Save' : 'Add'}
+          isPrimary
+          isInactive={isBusy || (row !== undefined && draft.size === 0)}
+        />
         {draft.size > 0 && (
           <button type="button" class="button" onClick={() => setDraft(new Map())}>
             Undo changes
