@@ -73,10 +73,10 @@ export function announcedBytes({ headers }: IncomingMessage): number {
 }
 
 export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): Overload {
-  const most = config.overload
+  const limits = config.overload
   /** Requests in flight, with the bytes of their bodies that are held. */
   const held = new Map<object, Held>()
-  const budget = new ByteBudget(most.bodyBytes, Math.max(ordinaryBytes, most.bodyBytes * shareOfTenant))
+  const budget = new ByteBudget(limits.bodyBytes, Math.max(ordinaryBytes, limits.bodyBytes * shareOfTenant))
   // A separate budget, so that large bodies do not cause small ones to be refused.
   const largeBudget = new ByteBudget(largeBudgetBytes, largeBytesOfTenant)
   const answerBudget = new ByteBudget(answerBudgetBytes, answerBytesOfTenant)
@@ -89,7 +89,7 @@ export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): 
   const timer = setInterval(() => {
     const lateMilliseconds = delay.percentile(50) / 1e6 - resolutionMilliseconds
     delay.reset()
-    lateSeconds = lateMilliseconds > most.delayMilliseconds ? lateSeconds + 1 : 0
+    lateSeconds = lateMilliseconds > limits.delayMilliseconds ? lateSeconds + 1 : 0
     const heldBytes = budget.bytes + largeBudget.bytes + answerBudget.bytes
     if (refused > 0)
       log.warn({ refused, requests: held.size, heldBytes, lateMilliseconds }, 'Overloaded: refusing requests')
@@ -103,8 +103,8 @@ export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): 
 
   /** Announced bytes may never arrive, so only received bytes are counted. */
   function assertCapacity(request: IncomingMessage): void {
-    const isFull = announcedBytes(request) > 0 && budget.bytes >= most.bodyBytes
-    if (lateSeconds > 1 || held.size >= most.requests || isFull) refuse()
+    const isFull = announcedBytes(request) > 0 && budget.bytes >= limits.bodyBytes
+    if (lateSeconds > 1 || held.size >= limits.requests || isFull) refuse()
   }
 
   function releaseBytes({ tenant, ordinary, large, answer }: Held): void {
@@ -150,7 +150,7 @@ export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): 
       const ordinary = Math.min(bytes, ordinaryBytes - before.ordinary)
       const large = bytes - ordinary
       // A body that holds more than half of the budget is read to its end: otherwise the largest never would be.
-      const fitsOrdinary = budget.fits(tenant, ordinary) || before.ordinary > most.bodyBytes / 2
+      const fitsOrdinary = budget.fits(tenant, ordinary) || before.ordinary > limits.bodyBytes / 2
       if (!fitsOrdinary || !largeBudget.fits(tenant, large)) refuseBytes(response, before)
       budget.add(tenant, ordinary)
       largeBudget.add(tenant, large)

@@ -72,8 +72,8 @@ export function serveTunnel(context: Context, holder: string, onEnd: () => void)
 
   function send({ id, request, milliseconds }: Extract<TunnelSignal, { id: string }>): void {
     if (!socket || socket.readyState !== socket.OPEN) return publish(id, { failure: 'closed' })
-    const { inFlight: most, bytes } = tunnelLimits
-    if (inFlight.size >= most || socket.bufferedAmount > 4 * bytes) return publish(id, { failure: 'busy' })
+    const { inFlight: maxInFlight, bytes } = tunnelLimits
+    if (inFlight.size >= maxInFlight || socket.bufferedAmount > 4 * bytes) return publish(id, { failure: 'busy' })
     inFlight.set(
       id,
       setTimeout(() => settle(id), milliseconds),

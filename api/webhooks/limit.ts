@@ -23,14 +23,14 @@ export interface BodyLimit {
  * bodies above the size that every webhook accepts.
  */
 export function bodyLimitOf(context: Context, installation: Installation): BodyLimit {
-  let most: number | undefined
+  let maxBytes: number | undefined
   return {
     async check(bytes) {
       if (bytes <= alwaysAcceptedBytes) return
-      most ??= await findMaxBytes(context, installation)
-      if (bytes <= most) return
-      const size = `${Math.floor(most / megabyte)} MB`
-      const reason = most < maxBodyBytes ? ', whose code receives the body as a whole' : ''
+      maxBytes ??= await findMaxBytes(context, installation)
+      if (bytes <= maxBytes) return
+      const size = `${Math.floor(maxBytes / megabyte)} MB`
+      const reason = maxBytes < maxBodyBytes ? ', whose code receives the body as a whole' : ''
       throw new ApiError('PayloadTooLarge', `The body is larger than ${size}, the maximum of this webhook${reason}`)
     },
   }

@@ -99,20 +99,20 @@ async function checkPrivileges(client: Client): Promise<Finding[]> {
 }
 
 async function checkConnections(client: Client, config: Config): Promise<Finding[]> {
-  const { most, used } = await ask<{ most: number; used: number }>(
+  const { max, used } = await ask<{ max: number; used: number }>(
     client,
     `select least(
          current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer,
          (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user),
          (select nullif(datconnlimit, -1) from pg_database where datname = current_database())
-       ) as most,
+       ) as max,
        (select count(*)::integer from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()) as used`,
   )
   const [api, worker] = [connectionBudget(config, 'api').total, connectionBudget(config, 'worker').total]
-  const message = `${most} connections, of which ${used} are in use; an api uses up to ${api}, a worker up to ${worker}`
+  const message = `${max} connections, of which ${used} are in use; an api uses up to ${api}, a worker up to ${worker}`
   const remedy = 'raise max_connections, or lower DATABASE_POOL and QUEUE_POOL: docs/scaling.md has the calculation'
-  if (most >= api + worker + Math.max(api, worker)) return [ok(message)]
-  return most >= api + worker
+  if (max >= api + worker + Math.max(api, worker)) return [ok(message)]
+  return max >= api + worker
     ? [warn(`${message}: not enough to replace a process while the old one still runs`, remedy)]
     : [fail(message, remedy)]
 }

@@ -43,9 +43,9 @@ function checkMemory({ sandbox }: Config): Finding {
 
 function checkFiles(): Finding {
   const limits = process.platform === 'linux' ? readFileSync('/proc/self/limits', 'utf8') : ''
-  const most = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1] ?? 'unlimited'
-  const message = `${most === 'unlimited' ? 'Any number of' : most} open files for a process`
-  if (most === 'unlimited' || Number(most) >= wantedFiles) return ok(message)
+  const maxFiles = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1] ?? 'unlimited'
+  const message = `${maxFiles === 'unlimited' ? 'Any number of' : maxFiles} open files for a process`
+  if (maxFiles === 'unlimited' || Number(maxFiles) >= wantedFiles) return ok(message)
   return warn(
     `${message}: the limit of an api’s concurrent listeners and requests`,
     `raise it: ulimit -n ${wantedFiles}`,

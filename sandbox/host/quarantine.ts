@@ -100,8 +100,8 @@ export class Quarantine {
     return process.isIdle && expected === 0 && performance.now() - usedAt > idleMilliseconds
   }
 
-  #end(isExpired: (quarantined: QuarantineProcess) => boolean, most = Infinity): void {
-    let left = most
+  #end(isExpired: (quarantined: QuarantineProcess) => boolean, max = Infinity): void {
+    let left = max
     for (const quarantined of this.#byOwner.values()) {
       if (left <= 0) return
       if (!isExpired(quarantined)) continue

@@ -31,8 +31,8 @@ export function diffLines(from: string, to: string): LineChange[] | undefined {
   let start = 0
   while (start < before.length && start < after.length && before[start] === after[start]) start++
   let same = 0
-  const most = Math.min(before.length, after.length) - start
-  while (same < most && before.at(-1 - same) === after.at(-1 - same)) same++
+  const maxSame = Math.min(before.length, after.length) - start
+  while (same < maxSame && before.at(-1 - same) === after.at(-1 - same)) same++
   const removed = before.slice(start, before.length - same)
   const added = after.slice(start, after.length - same)
   if (removed.length === 0 && added.length === 0) return []

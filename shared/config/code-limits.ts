@@ -7,7 +7,7 @@ interface LimitRule {
    */
   variable: string
   /** The range that an operator may set. */
-  range: readonly [least: number, most: number]
+  range: readonly [min: number, max: number]
   /** The default of `SANDBOX_<variable>`. */
   usual: number
   /** The default of `SANDBOX_MAX_<variable>`. */

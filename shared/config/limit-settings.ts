@@ -47,8 +47,8 @@ export function limitContradictions({ limits, highestLimits }: LimitSettings): s
   return limitEntries
     .filter(([name]) => limits[name] > highestLimits[name])
     .map(([name, { variable }]) => {
-      const most = highestLimits[name]
-      return `SANDBOX_${variable} is ${limits[name]}, above SANDBOX_MAX_${variable} (${most}): lower the first or raise the second`
+      const max = highestLimits[name]
+      return `SANDBOX_${variable} is ${limits[name]}, above SANDBOX_MAX_${variable} (${max}): lower the first or raise the second`
     })
 }
 

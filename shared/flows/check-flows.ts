@@ -87,10 +87,8 @@ export function checkFlows(flows: unknown): asserts flows is Flow[] {
   if (problems.length > 0) throw new InvalidFlowsError(problems)
 }
 
-function tooMany(count: number, most: number, what: string): InvalidFlowsError {
-  return new InvalidFlowsError([
-    { problem: `the flows of a bot have at most ${most} ${what}, and these have ${count}` },
-  ])
+function tooMany(count: number, max: number, what: string): InvalidFlowsError {
+  return new InvalidFlowsError([{ problem: `the flows of a bot have at most ${max} ${what}, and these have ${count}` }])
 }
 
 /** The faults of a flow by its schema, and of its cards by theirs. */

@@ -2,12 +2,12 @@ import { ApiError } from '../errors.ts'
 
 /** Bounds the requests of one owner that wait for a worker in this process: each holds a connection meanwhile. */
 export class WaitingRequests {
-  readonly #most: number
+  readonly #max: number
   readonly #waiting = new Map<string, number>()
 
-  /** @param most requests of one owner */
-  constructor(most: number) {
-    this.#most = most
+  /** @param max requests of one owner */
+  constructor(max: number) {
+    this.#max = max
   }
 
   /**
@@ -18,8 +18,8 @@ export class WaitingRequests {
    */
   async run<Result>(owner: string, whose: string, work: () => Promise<Result>): Promise<Result> {
     const waiting = this.#waiting.get(owner) ?? 0
-    if (waiting >= this.#most) {
-      const message = `${this.#most} ${whose} wait for their answers: try again in a moment`
+    if (waiting >= this.#max) {
+      const message = `${this.#max} ${whose} wait for their answers: try again in a moment`
       throw new ApiError('RateLimited', message, { retryAfterSeconds: 1 })
     }
     this.#waiting.set(owner, waiting + 1)

@@ -35,7 +35,7 @@ export async function scanEvents(
   db: Database,
   botId: string,
   filter: TimelineFilter,
-  { after, limit, most: bound = maxScanned }: { after?: Cursor | undefined; limit: number; most?: number },
+  { after, limit, maxEvents = maxScanned }: { after?: Cursor | undefined; limit: number; maxEvents?: number },
 ): Promise<Timeline> {
   const { conversationId, eventId, timeStart, timeEnd, words, searchesContents = false } = filter
   const ranges = [
@@ -51,23 +51,23 @@ export async function scanEvents(
     words !== undefined && `(strpos(lower(failure_reason), lower(:words)) > 0${searchesContents ? contents : ''})`,
   ]
   // Without conditions every scanned event is returned, so no more are scanned than the page needs.
-  const most = passes.some(Boolean) ? bound : Math.min(bound, limit + 1)
+  const scanLimit = passes.some(Boolean) ? maxEvents : Math.min(maxEvents, limit + 1)
   const found = await query<{ id: string; created_at: Date; passes: boolean; is_last: boolean }>(
     db,
     `with looked as materialized (
        select ${searchesContents && words !== undefined ? `${judged}, payload` : judged} from (${source({ conversationId, eventId })}) events
        ${where(ranges)}
-       order by created_at desc, id desc limit :most
+       order by created_at desc, id desc limit :scanLimit
      ), judged as (
        select id, created_at, ${all(passes)} as passes,
-         row_number() over (order by created_at, id) = 1 and count(*) over () = :most as is_last
+         row_number() over (order by created_at, id) = 1 and count(*) over () = :scanLimit as is_last
        from looked events
      )
      select id, created_at, passes, is_last from judged where passes or is_last
      order by created_at desc, id desc limit :limit`,
     {
       botId,
-      most,
+      scanLimit,
       // One row more than the page shows whether another page follows.
       limit: limit + 1,
       conversationId: conversationId ?? null,

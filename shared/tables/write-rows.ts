@@ -168,7 +168,7 @@ export class RowWriter {
    * @param identity of the row that a given one means: a chunk means no row twice, since its rows are found first
    */
   *#chunks(rows: Iterable<Given>, identity?: (target: Target) => string): Generator<Target[]> {
-    const most = Math.min(chunkRows, Math.ceil(chunkKilobytes / (this.#table.factor * rowKilobytes)))
+    const maxRows = Math.min(chunkRows, Math.ceil(chunkKilobytes / (this.#table.factor * rowKilobytes)))
     let chunk: Target[] = []
     let known = new Set<string>()
     let index = 0
@@ -176,7 +176,7 @@ export class RowWriter {
       const target = { path: this.#pathOf(index++), given }
       const id = identity?.(target)
       // Rows may be parsed as they are taken.
-      const isLong = chunk.length === most || this.#turn.isOver
+      const isLong = chunk.length === maxRows || this.#turn.isOver
       if (chunk.length > 0 && (isLong || (id !== undefined && known.has(id)))) {
         yield chunk
         chunk = []

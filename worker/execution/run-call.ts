@@ -241,10 +241,10 @@ async function counted({ actions, limits }: Handling, call: () => Promise<Outcom
   }
 }
 
-function tooMany(most: string): ApiError {
+function tooMany(limit: string): ApiError {
   return new ApiError(
     'Runtime',
-    `An event may call ${most}, including calls by its actions: this action was not called`,
+    `An event may call ${limit}, including calls by its actions: this action was not called`,
   )
 }
 

@@ -81,10 +81,10 @@ export function openRetention(context: Context, rows = rowsOfPass, movesCodeAfte
     sessions: async (transaction) => (await deleteEndedSessions(transaction, rows)) === rows,
 
     'lost reservations of budgets': async (transaction) => {
-      const most = Math.ceil(rows / 20)
-      const released = await releaseLostReservations(transaction, most)
+      const maxReleased = Math.ceil(rows / 20)
+      const released = await releaseLostReservations(transaction, maxReleased)
       if (released > 0) log.info({ released }, 'Reservations of calls of language models that were cut are released')
-      return released === most
+      return released === maxReleased
     },
 
     journals: async (transaction) => {

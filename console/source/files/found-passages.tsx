@@ -6,7 +6,7 @@ import { useAnswer } from '../state/resource.ts'
 import { to } from '../state/route.ts'
 import { Highlight } from './highlight.tsx'
 
-const most = 20
+const maxPassages = 20
 
 interface FoundPassagesProps {
   botId: string
@@ -19,7 +19,7 @@ interface FoundPassagesProps {
 export function FoundPassages({ botId, words, tags }: FoundPassagesProps): JSX.Element {
   const found = useAnswer<'searchFiles'>('/files/search', {
     botId,
-    query: { query: words, tags, limit: most, withContext: true, includeBreadcrumb: true },
+    query: { query: words, tags, limit: maxPassages, withContext: true, includeBreadcrumb: true },
   })
   return (
     <Loaded of={found}>

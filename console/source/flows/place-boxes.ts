@@ -115,7 +115,7 @@ function fit(boxes: Box[], at: Map<string, Point>): Placed {
   const ends = boxes.map(({ id, width, height }) => ({ x: moved.get(id)!.x + width, y: moved.get(id)!.y + height }))
   return {
     at: moved,
-    width: ends.reduce((most, { x }) => Math.max(most, x), 0) + margin,
-    height: ends.reduce((most, { y }) => Math.max(most, y), 0) + wayBackRoom,
+    width: ends.reduce((max, { x }) => Math.max(max, x), 0) + margin,
+    height: ends.reduce((max, { y }) => Math.max(max, y), 0) + wayBackRoom,
   }
 }

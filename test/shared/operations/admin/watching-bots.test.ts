@@ -118,7 +118,7 @@ describe('a bot’s timeline', () => {
     let after
     let looks = 0
     do {
-      const { rows, end } = await scanEvents(db, bot.id, { status: 'failed' }, { after, limit: 9, most: 2 })
+      const { rows, end } = await scanEvents(db, bot.id, { status: 'failed' }, { after, limit: 9, maxEvents: 2 })
       found.push(...rows.map(({ message_payload: payload }) => String(payload?.['text'])))
       expect(rows.length).toBeLessThanOrEqual(2)
       after = end
