@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { isRecord } from '#shared/models/payload.ts'
 import { isPackaged } from '#shared/process/is-packaged.ts'
 import { failed, misused, unreachable } from './failure.ts'
 import { isPlaintext } from './plaintext-warning.ts'
+import { readIfPresent } from './read-if-present.ts'
 import { replaceFile } from './replace-file.ts'
+import { readCredentials } from './start/credentials.ts'
 import { isStartRunning } from './start/record.ts'
 
 /** The address of a platform with the credentials for it. */
@@ -156,19 +158,9 @@ function startedFile(): string {
 }
 
 async function readLocal(): Promise<Profile | undefined> {
-  const file = join(await localDataDirectory(), 'credentials.json')
-  const text = await readIfPresent(file)
-  if (text === undefined) return undefined
-  const { baseUrl, token, workspaceId } = credentialsIn(file, text)
+  const stored = await readCredentials(join(await localDataDirectory(), 'credentials.json'))
+  const { baseUrl, token, workspaceId } = stored ?? {}
   return baseUrl && token && workspaceId ? { name: localName, url: baseUrl, token, workspaceId } : undefined
-}
-
-function credentialsIn(file: string, text: string): Record<string, string | undefined> {
-  try {
-    return JSON.parse(text) as Record<string, string | undefined>
-  } catch (cause) {
-    throw failed(`${file} is not valid JSON: correct it, or remove it and start the platform again`, { cause })
-  }
 }
 
 async function readProfileFile(): Promise<ProfileFile> {
@@ -197,13 +189,4 @@ async function writeProfileFile(content: ProfileFile): Promise<void> {
   const file = profileFile()
   await mkdir(join(file, '..'), { recursive: true, mode: 0o700 })
   await replaceFile(file, `${JSON.stringify(content, undefined, 2)}\n`, 0o600)
-}
-
-async function readIfPresent(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw failed(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
-  }
 }

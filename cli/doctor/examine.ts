@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '#shared/config/config.ts'
 import { wordsOf } from '#shared/connectivity/connect-errors.ts'
-import { isRecord } from '#shared/models/payload.ts'
 import { findingsOf, type Finding } from './finding.ts'
 import { checkAddress } from './address.ts'
 import { checkDatabase } from './database.ts'
@@ -12,6 +11,7 @@ import { checkSandbox } from './sandbox.ts'
 import { checkSettings } from './settings.ts'
 import { checkOwnWorkers, checkWorkers } from './workers.ts'
 import type { Profile } from '../profiles.ts'
+import { damageRemedy, parseCredentials } from '../start/credentials.ts'
 
 export interface Examination {
   findings: Finding[]
@@ -68,7 +68,8 @@ interface OwnSettings {
 async function ownSettings(directory: string): Promise<OwnSettings> {
   const read = async (name: string) => readFile(join(directory, name), 'utf8').catch(() => undefined)
   const [secret, credentials] = await Promise.all([read('secret'), read('credentials.json')])
-  const { baseUrl, token, workspaceId, problem } = credentialsIn(join(directory, 'credentials.json'), credentials)
+  const stored = parseCredentials(credentials ?? '{}')
+  const { baseUrl, token, workspaceId } = stored ?? {}
   const environment = {
     DATABASE_URL: 'postgres://localhost/of-isobot-start',
     // As long as the secret that the first start makes.
@@ -80,27 +81,10 @@ async function ownSettings(directory: string): Promise<OwnSettings> {
     isStarted: secret !== undefined,
     environment,
     ...(profile && { profile }),
-    problems: problem ? [problem] : [],
+    problems: stored
+      ? []
+      : [findingsOf('Platform').fail(`${join(directory, 'credentials.json')} is not valid JSON`, damageRemedy)],
   }
-}
-
-interface StoredCredentials {
-  baseUrl?: string
-  token?: string
-  workspaceId?: string
-  problem?: Finding
-}
-
-/** The credentials that a start has written for people: a full disk, or an editor, may have damaged their file. */
-function credentialsIn(file: string, text = '{}'): StoredCredentials {
-  try {
-    const stored: unknown = JSON.parse(text)
-    if (isRecord(stored)) return stored
-  } catch {
-    // It is reported below.
-  }
-  const { fail } = findingsOf('Platform')
-  return { problem: fail(`${file} is not valid JSON`, 'correct it, or remove it and start the platform again') }
 }
 
 function describeStart(isStarted: boolean, directory: string): Finding {

@@ -5,7 +5,8 @@ import { failed, misused } from '../failure.ts'
 import { exampleFolder, type ExampleName } from './project-examples.ts'
 import { dependencyOf, home } from './own-package.ts'
 import { refreshPlatformFiles } from './platform-files.ts'
-import { projectFile, readIfPresent } from './project.ts'
+import { readIfPresent } from '../read-if-present.ts'
+import { projectFile } from './project.ts'
 
 const template = join(home, 'templates', 'bot')
 

@@ -17,7 +17,7 @@ import { Failure } from '../failure.ts'
 import { parseJson } from '../parse-json.ts'
 import { openCodeBundler, type BundledCode } from './bundle-code.ts'
 import type { Problem } from './code-frame.ts'
-import { readIfPresent } from './project.ts'
+import { readIfPresent } from '../read-if-present.ts'
 
 /** The definition of an integration, in its folder. */
 const integrationFile = 'integration.json'

@@ -1,6 +1,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { failed, misused } from '../failure.ts'
+import { readIfPresent } from '../read-if-present.ts'
 import { replaceFile } from '../replace-file.ts'
 import { readSettings, settingsFor, type ProjectSettings } from './settings.ts'
 
@@ -91,14 +92,4 @@ export async function isFolder(path: string): Promise<boolean> {
 export async function isFile(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined)
   return found?.isFile() ?? false
-}
-
-export async function readIfPresent(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && ['ENOENT', 'ENOTDIR'].includes(String(error.code)))
-      return undefined
-    throw failed(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
-  }
 }

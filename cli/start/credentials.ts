@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newToken } from '#shared/ids.ts'
+import { isRecord } from '#shared/models/payload.ts'
+import { failed } from '../failure.ts'
+import { readIfPresent } from '../read-if-present.ts'
 import { replaceFile } from '../replace-file.ts'
 
 /** The credentials for the platform that `npm start` runs, for people and tests. */
@@ -26,10 +28,37 @@ export interface Credentials {
   save(saved: Omit<SavedCredentials, 'token'>): Promise<SavedCredentials>
 }
 
+/** The remedy for a `credentials.json` that a full disk, or an editor, has damaged. */
+export const damageRemedy = 'correct it, or remove it and start the platform again'
+
+/** The credentials in the text of a `credentials.json`, some of which may be absent; undefined when it is damaged. */
+export function parseCredentials(text: string): Partial<SavedCredentials> | undefined {
+  try {
+    const stored: unknown = JSON.parse(text)
+    return isRecord(stored) ? stored : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Reads a `credentials.json`, some of whose fields may be absent.
+ *
+ * @returns undefined when there is no such file
+ * @throws Failure when the file is damaged or cannot be read
+ */
+export async function readCredentials(file: string): Promise<Partial<SavedCredentials> | undefined> {
+  const text = await readIfPresent(file)
+  if (text === undefined) return undefined
+  const stored = parseCredentials(text)
+  if (!stored) throw failed(`${file} is not valid JSON: ${damageRemedy}`)
+  return stored
+}
+
 /** Reads the credentials of an earlier start from the data folder, or makes new ones. */
 export async function openCredentials(directory: string): Promise<Credentials> {
   const file = join(directory, 'credentials.json')
-  const earlier = JSON.parse((await readIfPresent(file)) ?? '{}') as Partial<SavedCredentials>
+  const earlier = (await readCredentials(file)) ?? {}
   const token = process.env.ISOBOT_ADMIN_TOKEN ?? earlier.token ?? newToken()
   return {
     token,
@@ -49,13 +78,4 @@ async function openSecret(file: string): Promise<string> {
   const secret = randomBytes(32).toString('hex')
   await replaceFile(file, secret, 0o600)
   return secret
-}
-
-async function readIfPresent(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
 }

@@ -328,9 +328,11 @@ describe('errors', () => {
         expect([code, stderr]).toEqual([1, expect.stringContaining(`${profiles} `)])
       }
       await rm(profiles)
-      await writeFile(credentials, '{')
-      const { code, stderr } = await isobot.run(['bots', 'list'], { environment })
-      expect([code, stderr]).toEqual([1, expect.stringContaining(`${credentials} is not valid JSON`)])
+      for (const content of ['{', 'null']) {
+        await writeFile(credentials, content)
+        const { code, stderr } = await isobot.run(['bots', 'list'], { environment })
+        expect([code, stderr]).toEqual([1, expect.stringContaining(`${credentials} is not valid JSON`)])
+      }
     } finally {
       await rm(profiles, { force: true })
       await rm(credentials, { force: true })
