@@ -26,8 +26,8 @@ export interface FlowProblem {
   field?: string
 }
 
-/** A part of a flow. */
-type Place = Omit<FlowProblem, 'problem'>
+/** A part of a flow: the flow, a node, a card or trigger of it, and a field, as far as it is known. */
+export type FlowPlace = Omit<FlowProblem, 'problem'>
 
 /** An upload whose flows have faults. */
 export class InvalidFlowsError extends Error {
@@ -99,7 +99,7 @@ function schemaProblems(flow: unknown, index: number): FlowProblem[] {
   }
   const [error] = isFlow.errors ?? []
   const [, part, at, cardsPart, cardAt, ...rest] = (error?.instancePath ?? '').split('/')
-  const place: Place = { flow: nameOf(flow, index) }
+  const place: FlowPlace = { flow: nameOf(flow, index) }
   const node = part === 'nodes' ? itemAt((flow as Flow).nodes, at) : undefined
   if (node === undefined) return [{ ...place, problem: describeErrors(isFlow) }]
   const card = cardsPart === 'cards' ? itemAt((node as FlowNode).cards, cardAt) : undefined
@@ -108,7 +108,7 @@ function schemaProblems(flow: unknown, index: number): FlowProblem[] {
   return [{ ...where, ...(field && { field }), problem: problemOf(isFlow) }]
 }
 
-function cardProblems(card: Card, place: Place): FlowProblem[] {
+function cardProblems(card: Card, place: FlowPlace): FlowProblem[] {
   const where = { ...place, card: card.id }
   if (!isCardType(card.type)) {
     const types = Object.keys(cards).join(', ')
@@ -152,7 +152,7 @@ function nameOf(item: unknown, index: number | string | undefined): string {
 function flowProblems(flow: Flow, nodesOf: Map<string, Set<string>>): FlowProblem[] {
   const place = { flow: flow.id }
   const own = nodesOf.get(flow.id)!
-  const to = (target: string | null | undefined, where: Place): FlowProblem[] => {
+  const to = (target: string | null | undefined, where: FlowPlace): FlowProblem[] => {
     if (target === null || target === undefined) return []
     const { flow: other, node } = readDestination(target)
     const nodes = other === undefined ? own : nodesOf.get(other)
@@ -180,7 +180,7 @@ function flowProblems(flow: Flow, nodesOf: Map<string, Set<string>>): FlowProble
   ]
 }
 
-function triggerProblems({ event, cron, integration }: Trigger, place: Place): FlowProblem[] {
+function triggerProblems({ event, cron, integration }: Trigger, place: FlowPlace): FlowProblem[] {
   if ((event === undefined) === (cron === undefined)) {
     return [{ ...place, problem: 'a trigger has either the field event or the field cron' }]
   }
@@ -201,8 +201,8 @@ function triggerProblems({ event, cron, integration }: Trigger, place: Place): F
 
 function linkProblems(
   card: Card,
-  place: Place,
-  to: (target: string | null | undefined, where: Place) => FlowProblem[],
+  place: FlowPlace,
+  to: (target: string | null | undefined, where: FlowPlace) => FlowProblem[],
   nodesOf: Map<string, Set<string>>,
 ): FlowProblem[] {
   const known = portsOf(card)
@@ -232,7 +232,11 @@ export function portsOf(card: Card): Set<string> | undefined {
   return new Set([...own, ...(cases ?? []).map(({ port }) => port), ...ports])
 }
 
-function duplicates(items: { id: string }[], what: 'flow' | 'node' | 'card' | 'trigger', place: Place): FlowProblem[] {
+function duplicates(
+  items: { id: string }[],
+  what: 'flow' | 'node' | 'card' | 'trigger',
+  place: FlowPlace,
+): FlowProblem[] {
   const seen = new Set<string>()
   return items.flatMap(({ id }) => {
     if (!seen.has(id)) {
@@ -244,7 +248,7 @@ function duplicates(items: { id: string }[], what: 'flow' | 'node' | 'card' | 't
 }
 
 /** A place in words, before a problem: `flow 'main', node 'ask', card 'age', field 'variable': `. */
-export function placeOf({ flow, node, card, trigger, field }: Place): string {
+export function placeOf({ flow, node, card, trigger, field }: FlowPlace): string {
   const parts = Object.entries({ flow, node, card, trigger, field }).flatMap(([kind, name]) =>
     name === undefined ? [] : [`${kind} '${name}'`],
   )

@@ -1,5 +1,6 @@
 import { maxExpression } from './fields.ts'
-import type { FlowProblem } from './check-flows.ts'
+import type { FlowPlace } from './check-flows.ts'
+import { ScriptText } from './script-text.ts'
 
 /**
  * Flows as a script: an array literal with a function in the place of each expression, template and code card. It is
@@ -11,7 +12,7 @@ import type { FlowProblem } from './check-flows.ts'
 export interface FlowScript {
   text: string
   /** The place of the expression at a line from 1, or of the last one before. */
-  placeOf(line: number): Omit<FlowProblem, 'problem'> | undefined
+  placeOf(line: number): FlowPlace | undefined
 }
 
 /** The names that an expression finds. */
@@ -32,105 +33,83 @@ interface Named {
 
 /** @param flows valid JSON of flows, which need not be checked yet: everything unknown becomes a literal */
 export function writeFlowScript(flows: readonly unknown[]): FlowScript {
-  const lines: string[] = []
-  const places = new Map<number, Omit<FlowProblem, 'problem'>>()
-  let line = ''
-  const add = (text: string) => (line += text)
-  const end = () => {
-    lines.push(line)
-    line = ''
-  }
+  const script = new ScriptText()
+  script.add('[')
+  for (const flow of flows) addFlow(script, flow as Named)
+  script.add(']')
+  return { text: script.finish(), placeOf: (line) => script.placeOf(line) }
+}
 
-  /** Writes a function on lines of its own, so that an error of the compiler names a line of it. */
-  const addFunction = (head: string, body: string, tail: string, place: Omit<FlowProblem, 'problem'>) => {
-    end()
-    const first = lines.length + 1
-    for (const each of `${head}${body}\n${tail}`.split('\n')) lines.push(each)
-    for (let number = first; number <= lines.length; number += 1) places.set(number, place)
+function addFlow(script: ScriptText, { id, nodes, ...others }: Named & { nodes?: unknown }): void {
+  script.add(`{id:${JSON.stringify(id)},`)
+  for (const [field, value] of Object.entries(others)) {
+    script.add(`[${JSON.stringify(field)}]:`)
+    addValue(script, value, { flow: id, field }, false)
+    script.add(',')
   }
+  script.add('nodes:[')
+  for (const node of listOf(nodes)) {
+    const { cards, ...rest } = node as Named & { cards?: unknown }
+    script.add(`{id:${JSON.stringify(rest.id)},make:()=>({...${JSON.stringify(rest)},cards:[`)
+    for (const card of listOf(cards)) {
+      addCard(script, card as Record<string, unknown>, { flow: id, node: rest.id, card: (card as Named).id })
+      script.add(',')
+    }
+    script.add(']})},')
+  }
+  script.add(']},')
+}
 
-  const addValue = (value: unknown, place: Omit<FlowProblem, 'problem'>, hasTemplates: boolean) => {
-    if (typeof value === 'string') return hasTemplates ? addText(value, place) : add(JSON.stringify(value))
-    if (Array.isArray(value)) {
-      add('[')
-      for (const item of value) {
-        addValue(item, place, hasTemplates)
-        add(',')
-      }
-      return add(']')
-    }
-    if (typeof value !== 'object' || value === null) return add(JSON.stringify(value) ?? 'null')
-    if (isExpression(value))
-      return addFunction(`(${parameterOf(value.$, expressionNames)}) => ([`, value.$, '][0])', place)
-    add('{')
-    for (const [key, item] of Object.entries(value)) {
-      add(`[${JSON.stringify(key)}]:`)
-      addValue(item, place, hasTemplates)
-      add(',')
-    }
-    add('}')
+function addCard(script: ScriptText, card: Record<string, unknown>, place: FlowPlace): void {
+  script.add('{')
+  for (const [field, value] of Object.entries(card)) {
+    const where = { ...place, field }
+    script.add(`[${JSON.stringify(field)}]:`)
+    if (card['type'] === 'code' && field === 'code' && typeof value === 'string') {
+      script.addFunction(`async (${parameterOf(value, codeNames)}) => {`, value, '}', where)
+    } else addValue(script, value, where, card['type'] !== 'comment' && !literalFields.has(field))
+    script.add(',')
   }
+  script.add('}')
+}
 
-  const addText = (text: string, place: Omit<FlowProblem, 'problem'>) => {
-    const parts = splitTemplate(text)
-    if (parts.length === 1 && typeof parts[0] === 'string') return add(JSON.stringify(text))
-    // A template reads paths safely and converts values to text in the interpreter.
-    add('{$template:[')
-    for (const part of parts) {
-      if (typeof part === 'string') add(JSON.stringify(part))
-      else if (isPath(part.expression)) add(JSON.stringify({ path: part.expression.trim().split('.') }))
-      else addFunction(`(${parameterOf(part.expression, expressionNames)}) => ([`, part.expression, '][0])', place)
-      add(',')
+function addValue(script: ScriptText, value: unknown, place: FlowPlace, hasTemplates: boolean): void {
+  if (typeof value === 'string' && hasTemplates) return addTemplate(script, value, place)
+  if (Array.isArray(value)) {
+    script.add('[')
+    for (const item of value) {
+      addValue(script, item, place, hasTemplates)
+      script.add(',')
     }
-    add(']}')
+    return script.add(']')
   }
+  if (typeof value !== 'object' || value === null) return script.add(JSON.stringify(value) ?? 'null')
+  if (isExpression(value)) return addExpression(script, value.$, place)
+  script.add('{')
+  for (const [key, item] of Object.entries(value)) {
+    script.add(`[${JSON.stringify(key)}]:`)
+    addValue(script, item, place, hasTemplates)
+    script.add(',')
+  }
+  script.add('}')
+}
 
-  const addCard = (card: Record<string, unknown>, place: Omit<FlowProblem, 'problem'>) => {
-    add('{')
-    for (const [field, value] of Object.entries(card)) {
-      const where = { ...place, field }
-      add(`[${JSON.stringify(field)}]:`)
-      const isLiteral = literalFields.has(field) || card['type'] === 'comment'
-      if (card['type'] === 'code' && field === 'code' && typeof value === 'string') {
-        addFunction(`async (${parameterOf(value, codeNames)}) => {`, value, '}', where)
-      } else addValue(value, where, !isLiteral)
-      add(',')
-    }
-    add('}')
+function addTemplate(script: ScriptText, text: string, place: FlowPlace): void {
+  const parts = splitTemplate(text)
+  if (parts.length === 1 && typeof parts[0] === 'string') return script.add(JSON.stringify(text))
+  // A template reads paths safely and converts values to text in the interpreter.
+  script.add('{$template:[')
+  for (const part of parts) {
+    if (typeof part === 'string') script.add(JSON.stringify(part))
+    else if (isPath(part.expression)) script.add(JSON.stringify({ path: part.expression.trim().split('.') }))
+    else addExpression(script, part.expression, place)
+    script.add(',')
   }
+  script.add(']}')
+}
 
-  add('[')
-  for (const flow of flows) {
-    const { id, nodes, ...others } = flow as { nodes?: unknown } & Named
-    add(`{id:${JSON.stringify(id)},`)
-    for (const [field, value] of Object.entries(others)) {
-      add(`[${JSON.stringify(field)}]:`)
-      addValue(value, { flow: id, field }, false)
-      add(',')
-    }
-    add('nodes:[')
-    for (const node of listOf(nodes)) {
-      const { cards, ...rest } = node as { cards?: unknown } & Named
-      const place = { flow: id, node: rest.id }
-      add(`{id:${JSON.stringify(rest.id)},make:()=>({...${JSON.stringify(rest)},cards:[`)
-      for (const card of listOf(cards)) {
-        addCard(card as Record<string, unknown>, { ...place, card: (card as Named).id })
-        add(',')
-      }
-      add(']})},')
-    }
-    add(']},')
-  }
-  add(']')
-  end()
-  return {
-    text: lines.join('\n'),
-    // A bracket too many is noticed after the expression.
-    placeOf(number) {
-      for (let at = number; at > 0; at -= 1) if (places.has(at)) return places.get(at)
-      return undefined
-    },
-  }
+function addExpression(script: ScriptText, expression: string, place: FlowPlace): void {
+  script.addFunction(`(${parameterOf(expression, expressionNames)}) => ([`, expression, '][0])', place)
 }
 
 /** Fields whose texts are no templates. */
