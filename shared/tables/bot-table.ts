@@ -1,19 +1,22 @@
 import type { BotContext } from '../rpc/caller.ts'
 import { ApiError, notFound } from '../errors.ts'
 import type { BotTableRow } from '../models/tables.ts'
+import { findWorkspaceOf } from '../store/bots.ts'
 import { transact, type Database } from '../store/database.ts'
 import { findTable, tableUsage, type NewBotTable } from '../store/bot-tables.ts'
 import type { Definition } from './definition.ts'
 
 /**
- * The bot whose tables a caller may use.
- * @throws ApiError `Forbidden` for an integration: tables are the bot's own
+ * The bot whose tables a caller may use: its own code, and integrations of its workspace that it has installed.
+ * @throws ApiError `Forbidden` for an integration of another workspace, which is code of strangers
  */
-export function ownerOf({ caller }: BotContext): string {
-  if (!caller.installation) return caller.botId
+export async function ownerOf({ caller }: BotContext, db: Database): Promise<string> {
+  const { botId, installation } = caller
+  if (!installation || installation.integration_workspace_id === (await findWorkspaceOf(db, botId))) return botId
   throw new ApiError(
     'Forbidden',
-    'Tables belong to the bot: an integration can reach them through an action of the bot',
+    `The integration '${installation.alias}' belongs to another workspace, and cannot use the tables of the bot: ` +
+      'deploy a copy of it in this workspace, or give the bot an action that uses them',
   )
 }
 
@@ -29,7 +32,7 @@ export async function existingTable(
   table: string,
   { db = context.db, isLocked = false }: { db?: Database; isLocked?: boolean } = {},
 ): Promise<BotTableRow> {
-  const found = await findTable(db, ownerOf(context), table, { isLocked })
+  const found = await findTable(db, await ownerOf(context, db), table, { isLocked })
   if (found) return found
   throw notFound(`Table '${table.slice(0, 100)}'`)
 }

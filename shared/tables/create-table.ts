@@ -30,7 +30,7 @@ export async function createTableIn(
   const definition = newDefinition(given.schema)
   const { name, factor = 1, frozen = false, keyColumn = null, tags = {}, isComputeEnabled = true } = given
   if (keyColumn !== null) assertKeyColumn(definition, keyColumn)
-  const created = await insertTable(db, ownerOf(context), {
+  const created = await insertTable(db, await ownerOf(context, db), {
     ...toStoredDefinition(definition),
     id: newId('table'),
     name,

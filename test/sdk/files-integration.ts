@@ -6,7 +6,7 @@ interface Transfer {
   content: string
 }
 
-/** Passes texts of another service on to the Files API, in both ways in which public integrations do it. */
+/** Passes texts and rows of another service on to the platform, in the ways in which public integrations do it. */
 const integration = new Integration({
   async register() {},
   async unregister() {},
@@ -28,9 +28,31 @@ const integration = new Integration({
       })
       return { botpressFileId: file.id, ok }
     },
+    /** The client of the SDK names no operation of tables: integrations take the one beneath it. */
+    async fillTable({ client, input }: { client: { _inner: TablesClient }; input: FilledTable }) {
+      const { table, rows } = input
+      const schema = { type: 'object', properties: { product: { type: 'string' }, stock: { type: 'number' } } }
+      const { created } = await client._inner.getOrCreateTable({ table, schema })
+      await client._inner.deleteTableRows({ table, deleteAllRows: true })
+      await client._inner.createTableRows({ table, rows })
+      const found = await client._inner.findTableRows({ table, filter: { stock: { $gt: 1 } } })
+      return { created, products: found.rows.map(({ product }) => product as string) }
+    },
   },
   channels: {},
 })
+
+interface FilledTable {
+  table: string
+  rows: { product: string; stock: number }[]
+}
+
+interface TablesClient {
+  getOrCreateTable(input: object): Promise<{ created: boolean }>
+  deleteTableRows(input: object): Promise<object>
+  createTableRows(input: object): Promise<object>
+  findTableRows(input: object): Promise<{ rows: Record<string, unknown>[] }>
+}
 
 interface FilesClient {
   uploadFile(input: object): Promise<{ file: { id: string } }>

@@ -26,7 +26,7 @@ export const getOrCreateTable = operation({
   async handle(context, input) {
     return once(context, input, (db) =>
       inTransaction(db, async (db) => {
-        const found = await findTable(db, ownerOf(context), input.table)
+        const found = await findTable(db, await ownerOf(context, db), input.table)
         if (found) return answer(found, false, await countStale(db, found.id))
         if (!isNamed({ table: input.table })) throw new ApiError('InvalidPayload', describeErrors(isNamed))
         const created = await createTableIn(context, db, { ...input, name: input.table })

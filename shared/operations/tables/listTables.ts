@@ -15,7 +15,7 @@ export const listTables = operation({
   output: closedObject({ tables: { type: 'array', items: table } }),
 
   async handle(context, { tags = {} }) {
-    const rows = await list(context.db, ownerOf(context), tags)
+    const rows = await list(context.db, await ownerOf(context, context.db), tags)
     return { tables: rows.map(toTable) }
   },
 })

@@ -209,11 +209,12 @@ const item = (n: number) => ({
   by: { name: 'Ann' },
 })
 
-describe('the requests of public plugins', () => {
+describe('the requests of public plugins and integrations', () => {
   const definition = {
     actions: {
       transferFileToBotpress: { input: { schema: {} }, output: { schema: {} } },
       streamFileToBotpress: { input: { schema: {} }, output: { schema: {} } },
+      fillTable: { input: { schema: {} }, output: { schema: {} } },
     },
   }
   let botId: string
@@ -255,6 +256,18 @@ describe('the requests of public plugins', () => {
     const second = (await call('getFile', { id: queue.id })).file
     expect(await read(second.url)).toEqual({ status: 200, text: lines('newly-synced') })
     await call('deleteFile', { id: queue.id })
+  })
+
+  test('that fill a table of the bot with the rows of a service find it again', async () => {
+    const rows = [
+      { product: 'pump', stock: 3 },
+      { product: 'valve', stock: 1 },
+    ]
+    const fill = async () =>
+      (await call('callAction', { type: 'drive:fillTable', input: { table: 'productsTable', rows } })).output
+    expect(await fill()).toEqual({ created: true, products: ['pump'] })
+    expect(await fill()).toEqual({ created: false, products: ['pump'] })
+    expect((await call('findTableRows', { table: 'productsTable' })).rows).toMatchObject(rows)
   })
 
   test('that bring files of an integration into a knowledge base are answered', { timeout: 60_000 }, async () => {

@@ -64,17 +64,18 @@ export interface InstalledIntegration {
   ask(method: string, path: string, body?: unknown): ReturnType<typeof dispatch>
 }
 
-/** Stores an integration and installs it under an alias. */
+/** Stores an integration, of the platform's workspace unless another is given, and installs it under an alias. */
 export async function installIntegration(
   { context, workspaceId }: Platform,
   botId: string,
   alias: string,
+  ownerId = workspaceId,
 ): Promise<InstalledIntegration> {
   const { db, config } = context
   const [integrationId, installationId] = [newId('int'), newId('int')]
   await db('integrations').insert({
     id: integrationId,
-    workspace_id: workspaceId,
+    workspace_id: ownerId,
     name: `carrier-${integrationId}`,
     version: '1.0.0',
     definition: {},
@@ -90,6 +91,7 @@ export async function installIntegration(
     bot_id: botId,
     integration: 'carrier',
     integration_id: integrationId,
+    integration_workspace_id: ownerId,
     alias,
     webhook_id: installationId,
   })

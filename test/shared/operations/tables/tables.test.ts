@@ -284,9 +284,50 @@ test('a table of another bot is not found by any operation', async () => {
   ).not.toContain(table.id)
 })
 
-test('an integration does not reach the tables of the bot that has it', async () => {
+test('an integration of the workspace uses the tables of the bot that has it, and of no other', async () => {
+  const name = nameOf('stock')
+  const { table } = await foreign.clients['the published client']('createTable', { name: nameOf('secret'), schema })
   const { ask } = await installIntegration(platform, own.botId, `a${newId('check')}`.toLowerCase())
-  expect(await ask('GET', '/v1/tables')).toMatchObject({ status: 403, body: { type: 'Forbidden' } })
+
+  expect(await ask('POST', '/v1/tables', { name, schema })).toMatchObject({ status: 200, body: { table: { name } } })
+  expect(await ask('POST', `/v1/tables/${name}/rows`, { rows: [{ email: 'a' }] })).toMatchObject({ status: 200 })
+  const { rows } = await own.clients['the published client']('findTableRows', { table: name })
+  expect(rows).toMatchObject([{ email: 'a' }])
+  expect(await ask('GET', `/v1/tables/${table.id}`)).toMatchObject({ status: 404 })
+})
+
+test('an integration of another workspace reads and changes no table of the bot that has it', async () => {
+  const { table } = await own.clients['the published client']('createTable', { name: nameOf('secret'), schema })
+  await own.clients['the published client']('createTableRows', { table: table.id, rows: [{ email: 'x' }] })
+  const { id: workspace } = (await platform.ask('POST', '/v1/admin/workspaces', { name: 'Strangers' })).body
+  const { ask } = await installIntegration(platform, own.botId, `a${newId('check')}`.toLowerCase(), workspace)
+  const rows = [{ id: 1, email: 'stolen' }]
+  const requests: [string, string, object?][] = [
+    ['GET', ''],
+    ['POST', '', { name: nameOf('planted'), schema }],
+    ['GET', `/${table.id}`],
+    ['POST', `/${table.id}`, { schema }],
+    ['POST', `/${nameOf('planted')}`, { schema }],
+    ['PUT', `/${table.id}`, { tags: { a: 'b' } }],
+    ['PUT', `/${table.id}/column`, { name: 'email', newName: 'mail' }],
+    ['DELETE', `/${table.id}`],
+    ['POST', `/${table.id}/duplicate`, {}],
+    ['GET', `/${table.id}/export`],
+    ['POST', `/${table.id}/import`, { fileId: 'file_1' }],
+    ['GET', `/${table.id}/jobs`],
+    ['POST', `/${table.id}/rows/find`, {}],
+    ['POST', `/${table.id}/rows`, { rows }],
+    ['PUT', `/${table.id}/rows`, { rows }],
+    ['POST', `/${table.id}/rows/upsert`, { rows }],
+    ['POST', `/${table.id}/rows/delete`, { deleteAllRows: true }],
+  ]
+  for (const [method, path, body] of requests) {
+    const answer = await ask(method, `/v1/tables${path}`, body)
+    expect(answer, `${method} ${path}`).toMatchObject({ status: 403, body: { type: 'Forbidden' } })
+  }
+  expect((await own.clients['the published client']('findTableRows', { table: table.id })).rows).toMatchObject([
+    { id: 1, email: 'x' },
+  ])
 })
 
 test('changes of members are recorded, and those of the bot are not', async () => {
