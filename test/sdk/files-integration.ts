@@ -29,13 +29,13 @@ const integration = new Integration({
       return { botpressFileId: file.id, ok }
     },
     /** The client of the SDK names no operation of tables: integrations take the one beneath it. */
-    async fillTable({ client, input }: { client: { _inner: TablesClient }; input: FilledTable }) {
+    async fillTable({ client: { _inner: client }, input }: { client: { _inner: TablesClient }; input: FilledTable }) {
       const { table, rows } = input
       const schema = { type: 'object', properties: { product: { type: 'string' }, stock: { type: 'number' } } }
-      const { created } = await client._inner.getOrCreateTable({ table, schema })
-      await client._inner.deleteTableRows({ table, deleteAllRows: true })
-      await client._inner.createTableRows({ table, rows })
-      const found = await client._inner.findTableRows({ table, filter: { stock: { $gt: 1 } } })
+      const { created } = await client.getOrCreateTable({ table, schema })
+      await client.deleteTableRows({ table, deleteAllRows: true })
+      await client.createTableRows({ table, rows })
+      const found = await client.findTableRows({ table, filter: { stock: { $gt: 1 } } })
       return { created, products: found.rows.map(({ product }) => product as string) }
     },
   },
