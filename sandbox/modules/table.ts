@@ -24,6 +24,7 @@ export const scriptNames = [
   'stream',
   'http',
   'sockets',
+  'zlib',
   'crypto',
   'keys',
 ] as const
@@ -129,7 +130,12 @@ export const nodeModules = {
     script: 'shapes',
     note: `${noProcesses}: \`isMainThread\` is true; \`MessageChannel\` and \`BroadcastChannel\` are the globals`,
   },
-  zlib: { kind: 'shape', script: 'shapes', note: 'responses arrive decompressed; bundle `fflate` for other data' },
+  zlib: {
+    kind: 'partial',
+    script: 'zlib',
+    from: 'fflate',
+    note: 'gzip, deflate and raw deflate as functions and as streams, `crc32`; no Brotli, no Zstandard',
+  },
 } as const satisfies Record<string, NodeModule>
 
 export type NodeModuleName = keyof typeof nodeModules
@@ -144,6 +150,7 @@ const needs: Partial<Record<ScriptName, readonly ScriptName[]>> = {
   stream: ['common'],
   http: ['common', 'stream'],
   sockets: ['common', 'stream'],
+  zlib: ['common', 'stream'],
   crypto: ['common'],
   shapes: ['common'],
 }
