@@ -133,7 +133,7 @@ export const nodeModules = {
   zlib: {
     kind: 'partial',
     script: 'zlib',
-    from: 'fflate',
+    from: 'pako',
     note: 'gzip, deflate and raw deflate as functions and as streams, `crc32`; no Brotli, no Zstandard',
   },
 } as const satisfies Record<string, NodeModule>

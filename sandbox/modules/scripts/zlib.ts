@@ -1,7 +1,8 @@
+import { Z_FINISH } from 'pako'
 import { codedError } from '../http/errors.ts'
 import { complete, type Provide } from '../provide.ts'
 import { crc32 } from '../zlib/checksums.ts'
-import { coders, type OpenCoder } from '../zlib/coders.ts'
+import { coders, type OpenCoder } from '../zlib/coder.ts'
 import { bytesOf, type ZlibOptions } from '../zlib/options.ts'
 import { createStreamClass } from '../zlib/streams.ts'
 
@@ -23,13 +24,11 @@ function createModule(): object {
 }
 
 function checksumOf(value: unknown, start = 0): number {
-  const checksum = crc32(start)
-  checksum.update(bytesOf(value, 'data'))
-  return checksum.value()
+  return crc32(bytesOf(value, 'data'), start)
 }
 
 function codeWhole(open: OpenCoder, bytes: Uint8Array<ArrayBuffer>, options: ZlibOptions = {}): Buffer {
-  const { maxOutputLength = Infinity } = options
+  const { maxOutputLength = Infinity, finishFlush = Z_FINISH } = options
   const parts: Uint8Array[] = []
   let length = 0
   const coder = open(options, (part) => {
@@ -40,8 +39,7 @@ function codeWhole(open: OpenCoder, bytes: Uint8Array<ArrayBuffer>, options: Zli
     }
     parts.push(part)
   })
-  coder.push(bytes)
-  coder.end()
+  coder.write(bytes, finishFlush)
   return Buffer.concat(parts)
 }
 

@@ -1,10 +1,3 @@
-/** A checksum that grows with the data. */
-export interface Checksum {
-  update(bytes: Uint8Array): void
-  /** The value so far, of 32 bits without a sign. */
-  value(): number
-}
-
 let table: Uint32Array | undefined
 
 function makeTable(): Uint32Array {
@@ -15,36 +8,14 @@ function makeTable(): Uint32Array {
   })
 }
 
-/** @param start the checksum of the data before */
-export function crc32(start = 0): Checksum {
+/**
+ * The CRC-32 of bytes, of 32 bits without a sign.
+ *
+ * @param start the checksum of the data before
+ */
+export function crc32(bytes: Uint8Array, start = 0): number {
   const known = (table ??= makeTable())
   let crc = ~start
-  return {
-    update(bytes) {
-      for (let at = 0; at < bytes.length; at += 1) crc = known[(crc ^ bytes[at]!) & 255]! ^ (crc >>> 8)
-    },
-    value: () => ~crc >>> 0,
-  }
-}
-
-/** The most bytes whose sums stay exact. */
-const bytesPerModulo = 3800
-
-export function adler32(): Checksum {
-  let low = 1
-  let high = 0
-  return {
-    update(bytes) {
-      for (let at = 0; at < bytes.length;) {
-        const end = Math.min(at + bytesPerModulo, bytes.length)
-        for (; at < end; at += 1) {
-          low += bytes[at]!
-          high += low
-        }
-        low %= 65_521
-        high %= 65_521
-      }
-    },
-    value: () => ((high << 16) | low) >>> 0,
-  }
+  for (let at = 0; at < bytes.length; at += 1) crc = known[(crc ^ bytes[at]!) & 255]! ^ (crc >>> 8)
+  return ~crc >>> 0
 }

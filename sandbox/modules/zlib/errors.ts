@@ -1,12 +1,16 @@
 import { codedError } from '../http/errors.ts'
 
-const numbers = { Z_NEED_DICT: 2, Z_DATA_ERROR: -3, Z_BUF_ERROR: -5 }
-
-/** An error of Node's `zlib`. */
-export function zlibError(code: keyof typeof numbers, message: string): Error {
-  return Object.assign(codedError(code, message), { errno: numbers[code] })
+const codes = {
+  2: 'Z_NEED_DICT',
+  [-2]: 'Z_STREAM_ERROR',
+  [-3]: 'Z_DATA_ERROR',
+  [-4]: 'Z_MEM_ERROR',
+  [-5]: 'Z_BUF_ERROR',
 }
 
-export function dataError(message: string): Error {
-  return zlibError('Z_DATA_ERROR', message)
+export type FailedStatus = keyof typeof codes
+
+/** The error that Node makes of a status of zlib. */
+export function zlibError(status: FailedStatus, message: string): Error {
+  return Object.assign(codedError(codes[status], message), { errno: status })
 }

@@ -1,12 +1,16 @@
-import { unavailable } from '../../prelude/unavailable.ts'
+import type { Z_FlushMode, Z_Strategy } from 'pako'
 import { codedError } from '../http/errors.ts'
 
-/** Options of Node's `zlib` that have an effect here. */
+/** Options of Node's `zlib`. */
 export interface ZlibOptions {
   level?: number
   windowBits?: number
-  flush?: number
-  finishFlush?: number
+  memLevel?: number
+  strategy?: Z_Strategy
+  /** Bytes of a part of the output. */
+  chunkSize?: number
+  flush?: Z_FlushMode
+  finishFlush?: Z_FlushMode
   dictionary?: ArrayBufferView | ArrayBuffer
   maxOutputLength?: number
 }
@@ -22,18 +26,21 @@ export function bytesOf(value: unknown, name = 'buffer'): Uint8Array<ArrayBuffer
   throw codedError('ERR_INVALID_ARG_TYPE', `The "${name}" argument must be ${wanted}`, TypeError)
 }
 
-/** @throws RangeError for a number that Node refuses too */
+/** @throws RangeError or TypeError for a number that Node refuses too */
 export function checkOptions(options: ZlibOptions, isCompressor: boolean): void {
-  checkRange('options.level', options.level, -1, 9)
-  checkRange('options.windowBits', options.windowBits, isCompressor ? 8 : 0, 15)
-  checkRange('options.maxOutputLength', options.maxOutputLength, 1, Number.MAX_SAFE_INTEGER)
-  // The output refers to as much as 32 KB before, which a receiver with a smaller window has not.
-  const { windowBits = 15 } = options
-  if (isCompressor && windowBits < 15) unavailable(`zlib with windowBits ${windowBits}`, 'use windowBits 15')()
+  checkRange('level', options.level, -1, 9)
+  checkRange('windowBits', options.windowBits, isCompressor ? 8 : 0, 15)
+  checkRange('memLevel', options.memLevel, 1, 9)
+  checkRange('strategy', options.strategy, 0, 4)
+  checkRange('chunkSize', options.chunkSize, 64, Number.MAX_SAFE_INTEGER)
+  checkRange('flush', options.flush, 0, 5)
+  checkRange('finishFlush', options.finishFlush, 0, 5)
+  checkRange('maxOutputLength', options.maxOutputLength, 1, Number.MAX_SAFE_INTEGER)
 }
 
-function checkRange(name: string, value: unknown, min: number, max: number): void {
+function checkRange(option: string, value: unknown, min: number, max: number): void {
   if (value === undefined) return
+  const name = `options.${option}`
   if (typeof value !== 'number') throw codedError('ERR_INVALID_ARG_TYPE', `"${name}" must be of type number`, TypeError)
   if (value >= min && value <= max) return
   const message = `The value of "${name}" is out of range. It must be >= ${min} and <= ${max}. Received ${value}`

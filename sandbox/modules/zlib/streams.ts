@@ -1,57 +1,51 @@
 import { Transform, type TransformCallback } from 'stream'
-import type { Coder, OpenCoder } from './coders.ts'
+import { Z_FINISH, Z_FULL_FLUSH, Z_NO_FLUSH, type Z_FlushMode } from 'pako'
+import type { Coder, OpenCoder } from './coder.ts'
 import { bytesOf, type ZlibOptions } from './options.ts'
 
-/** Chunks that mean a flush, in the order of the data. */
-const flushes = new WeakSet<Uint8Array>()
+/** Empty chunks that mean a flush, in the order of the data, and its kind. */
+const flushes = new WeakMap<Uint8Array, Z_FlushMode>()
 
 /** Makes a class of Node's `zlib`, which code may call without `new`. */
 export function createStreamClass(name: string, open: OpenCoder): unknown {
   class ZlibStream extends Transform {
     bytesWritten = 0
     readonly #options: ZlibOptions
-    #coder: Coder
+    readonly #coder: Coder
 
     constructor(options: ZlibOptions = {}) {
       // `flush` is a number for zlib, and a function for streams.
       const { flush: _flush, ...others } = options
       super(others as object)
       this.#options = options
-      this.#coder = this.#open()
-    }
-
-    #open(): Coder {
-      return open(this.#options, (part) =>
-        this.push(Buffer.from(part.buffer as ArrayBuffer, part.byteOffset, part.length)),
-      )
+      this.#coder = open(options, (part) => this.push(Buffer.from(part.buffer, part.byteOffset, part.length)))
     }
 
     override _transform(chunk: Uint8Array<ArrayBuffer>, _encoding: string, callback: TransformCallback): void {
       this.bytesWritten += chunk.length
-      attempt(callback, () => {
-        this.#coder.push(bytesOf(chunk))
-        if (flushes.has(chunk) || this.#options.flush) this.#coder.flush()
-      })
+      const flush = flushes.get(chunk) ?? this.#options.flush ?? Z_NO_FLUSH
+      attempt(callback, () => this.#coder.write(bytesOf(chunk), flush))
     }
 
     override _flush(callback: TransformCallback): void {
-      attempt(callback, () => this.#coder.end())
+      attempt(callback, () => this.#coder.write(new Uint8Array(0), this.#options.finishFlush ?? Z_FINISH))
     }
 
-    /** Makes the data so far decodable. A full flush is like `Z_SYNC_FLUSH`. */
-    flush(kind?: number | (() => void), callback?: () => void): void {
-      const done = typeof kind === 'function' ? kind : (callback ?? (() => {}))
+    /** Makes the data so far decodable. */
+    flush(given?: Z_FlushMode | (() => void), callback?: () => void): void {
+      const kind = typeof given === 'number' ? given : Z_FULL_FLUSH
+      const done = typeof given === 'function' ? given : (callback ?? (() => {}))
       if (this.writableFinished) process.nextTick(done)
       else if (this.writableEnded) this.once('end', done)
       else {
         const marker = Buffer.alloc(0)
-        if (kind !== 0) flushes.add(marker)
+        flushes.set(marker, kind)
         this.write(marker, done)
       }
     }
 
     reset(): void {
-      this.#coder = this.#open()
+      this.#coder.reset()
     }
 
     close(callback?: () => void): void {
