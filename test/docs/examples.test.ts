@@ -176,7 +176,7 @@ describe.each(pages.filter(({ blocks }) => blocks.some(isRun)))('the examples of
     await deleteOtherBots()
   })
 
-  test.each(page.blocks.filter(isRun))('$place', async (block) => {
+  test.each(page.blocks.filter(isRun))('$place', { timeout: 180_000 }, async (block) => {
     await expect(runExample(context, block)).resolves.toBeUndefined()
   })
 })

@@ -45,7 +45,7 @@ export function openShell(directory: string, environment: NodeJS.ProcessEnv): Sh
     async run(script, typed) {
       const input = await inputOf(typed, false)
       const file = await start((name) => `{\n${script}\n} < ${input} > ${name}.out 2>&1\necho $? > ${name}.status\n`)
-      await expect.poll(() => textOf(`${file}.status`), { timeout: 50_000, interval: 20 }).toMatch(/\n/)
+      await expect.poll(() => textOf(`${file}.status`), { timeout: 150_000, interval: 20 }).toMatch(/\n/)
       const printed = await textOf(`${file}.out`)
       const status = (await textOf(`${file}.status`)).trim()
       if (status !== '0') throw new Error(`It ended with exit code ${status}:\n${script}\n${printed}`)

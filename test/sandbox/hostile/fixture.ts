@@ -8,7 +8,11 @@ import type { NeighbourIds } from './hostile.ts'
 import { residentBytes, sandboxPids } from './memory.ts'
 import { until } from './until.ts'
 
-export const wallMilliseconds = 6000
+/**
+ * Long beside the processor time that code may take: sandbox processes have a low priority, and on a busy machine get little
+ * of the processors in this time.
+ */
+export const wallMilliseconds = 12_000
 
 /** Small, so that what meets a limit meets it soon. */
 const limits = {
