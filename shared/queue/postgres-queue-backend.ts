@@ -45,8 +45,8 @@ interface LockOptions {
  *
  * BullMQ stores the end of a lock by the clock of the process that takes the job, and compares it with the clock of the
  * one that looks for stalled jobs. Of two workers whose clocks differ, one takes all long jobs of the other over; and
- * after the death of the one whose clock is ahead, its jobs stay locked, and nobody looks for stalled ones, until the
- * clocks of the others reach its times.
+ * after the death of the one whose clock is ahead, its jobs stay locked, and no worker looks for stalled ones, until
+ * the clocks of the others reach its times.
  *
  * BullMQ renews all locks of a worker in one statement, and its check for stalled jobs updates all active jobs in
  * another, in a different order: each may hold rows that the other waits for, until PostgreSQL aborts one of them after

@@ -33,7 +33,7 @@ export interface Coder {
 
 export type OpenCoder = (options: ZlibOptions, onData: (part: Uint8Array<ArrayBuffer>) => void) => Coder
 
-/** What zlib adds to the number of bits of its window to tell the format of the data. */
+/** Arguments for the bits of the window, by which zlib tells the formats of data apart. */
 const formats = {
   zlib: (bits: number) => bits,
   gzip: (bits: number) => bits + 16,
@@ -44,14 +44,14 @@ const formats = {
 
 type Format = keyof typeof formats
 
-const defaults = { chunkSize: 16 * 1024, level: -1, windowBits: 15, memLevel: 8, strategy: 0 } as const
+const defaultChunkSize = 16 * 1024
 /** The method of zlib: deflate is the only one. */
 const method = 8
 
 function deflating(format: Format): OpenCoder {
   return (options, onData) => {
     checkOptions(options, true)
-    const { level, windowBits, memLevel, strategy, chunkSize } = { ...defaults, ...options }
+    const { level = -1, windowBits = 15, memLevel = 8, strategy = 0, chunkSize = defaultChunkSize } = options
     const stream = new ZStream()
     // As Node does: zlib has no raw data with the smallest window.
     const bits = format === 'raw' ? Math.max(windowBits, 9) : windowBits
@@ -76,12 +76,14 @@ function deflating(format: Format): OpenCoder {
 function inflating(format: Format): OpenCoder {
   return (options, onData) => {
     checkOptions(options, false)
-    const { windowBits, chunkSize } = { ...defaults, ...options }
+    const { windowBits = 15, chunkSize = defaultChunkSize } = options
     const dictionary = dictionaryOf(options)
     const stream = new ZStream()
     // Zero takes the size of the window from the header of the data.
     check(zlibInflateInit2(stream, formats[format](windowBits)), stream)
+    let firstByte: number | undefined
     const reset = () => {
+      firstByte = undefined
       check(zlibInflateReset(stream), stream)
       if (format === 'raw' && dictionary) check(zlibInflateSetDictionary(stream, dictionary), stream)
     }
@@ -106,7 +108,6 @@ function inflating(format: Format): OpenCoder {
       if (zlibInflateSetDictionary(stream, dictionary) === Z_DATA_ERROR) throw zlibError(Z_NEED_DICT, 'Bad dictionary')
       return zlibInflate(stream, flush)
     }
-    let firstByte: number | undefined
     // No header of zlib begins with the first byte of gzip.
     const isOfGzip = () => (firstByte ??= stream.avail_in > 0 ? stream.input[stream.next_in] : undefined) === 0x1f
     return coderOf(stream, { chunkSize, onData, step, reset })

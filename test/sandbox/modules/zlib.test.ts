@@ -53,7 +53,12 @@ test.each(pairs)('%s and %s exchange data with Node, both ways', (pack, unpack) 
       expect(zlibOfNode[unpack](zlib[pack](input, { level })).equals(input)).toBe(true)
       expect(zlib[unpack](zlibOfNode[pack](input, { level })).equals(input)).toBe(true)
     }
-    for (const options of [{ strategy: constants.Z_FIXED }, { windowBits: 9, memLevel: 1 }, { chunkSize: 64 }]) {
+    for (const options of [
+      { level: undefined },
+      { strategy: constants.Z_FIXED },
+      { windowBits: 9, memLevel: 1 },
+      { chunkSize: 64 },
+    ]) {
       expect(zlibOfNode[unpack](zlib[pack](input, options)).equals(input)).toBe(true)
       expect(zlib[unpack](zlibOfNode[pack](input, options), options).equals(input)).toBe(true)
     }
