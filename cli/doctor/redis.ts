@@ -63,25 +63,29 @@ function readInfo(text: string): Info {
 
 function checkVersion({ redis_version: version = '', cluster_enabled: cluster }: Info): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number)
-  if (cluster === '1')
-    return fail('Redis runs as a cluster', 'use a single server: the queue cannot be distributed over a cluster')
+  if (cluster === '1') return fail('Redis runs as a cluster', singleServer)
   const isNew = major > minVersion[0]! || (major === minVersion[0] && minor >= minVersion[1]!)
   return isNew ? ok(`Redis ${version} answers`) : fail(`Redis ${version} is too old`, 'upgrade it to 6.2 or newer')
 }
 
-/** A Redis that is full, a read-only replica or one that cannot save answers, and takes no job. */
+/** A Redis that is full, a read-only replica, a cluster without all its slots or a server that cannot save answers, and takes no job. */
 async function checkWrites(redis: Redis, prefix: string): Promise<Finding[]> {
   try {
     await redis.set(`${prefix}:doctor`, '', 'PX', patienceMilliseconds)
     return []
   } catch (error) {
     const words = wordsOf(error)
-    const remedy = writeRemedies.find(({ refusal }) => refusal.test(words))?.remedy ?? 'give the user all commands'
+    const remedy =
+      writeRemedies.find(({ refusal }) => refusal.test(words))?.remedy ?? 'remove the cause that Redis names'
     return [fail(`Redis refuses writes: ${words}`, remedy)]
   }
 }
 
+const singleServer = 'use a single server: the queue cannot be distributed over a cluster'
+
 const writeRemedies = [
+  { refusal: /^NOPERM/, remedy: 'give the user all commands' },
+  { refusal: /^(CLUSTERDOWN|MOVED)/, remedy: singleServer },
   { refusal: /^OOM/, remedy: 'raise maxmemory, or remove the keys of other programs' },
   { refusal: /^READONLY/, remedy: 'set REDIS_URL to the primary, or promote this replica: replicaof no one' },
   { refusal: /^MISCONF/, remedy: 'give the server space on its disk, or disable saving: config set save ""' },

@@ -1,4 +1,5 @@
 import { Client } from 'pg'
+import { parseDatabaseUrl } from '../config/addresses.ts'
 import type { Config } from '../config/config.ts'
 import { connectionSettings } from '../store/database.ts'
 import { codeOf, selfSigned, wordsOf } from './connect-errors.ts'
@@ -28,8 +29,8 @@ export async function assertReachable(database: Pick<Config['database'], 'url' |
 
 /** The problem and the remedy when a connection to a database fails. */
 export function explainUnreachable(error: unknown, url: string): { message: string; remedy: string } {
-  const { hostname, port, username, pathname } = new URL(url)
-  const where = `PostgreSQL at ${hostname}:${port || 5432}`
+  const { host, port, username, pathname } = parseDatabaseUrl(url)
+  const where = `PostgreSQL at ${host}:${port || 5432}`
   const code = codeOf(error)
   if (selfSigned.has(code)) {
     const remedy = 'set TLS_ALLOW_SELF_SIGNED=true if you trust it'

@@ -30,7 +30,7 @@ export async function deleteSilently(db: Database, limit: number): Promise<numbe
 export async function expiredStates(db: Database, due: Due): Promise<StateRow[]> {
   return query<StateRow>(
     db,
-    `select * from states where expires_at <= now() and not ${isSilent} and bot_id <> all(:fullBots::text[])
+    `select * from states where expires_at <= now() and not ${isSilent} and bot_id <> all(:exceptBots::text[])
      order by expires_at, id limit :limit`,
     { ...due },
   )

@@ -104,11 +104,11 @@ export async function hasHadHandover(
 }
 
 /** Handovers whose time is over, oldest first. */
-export async function dueHandovers(db: Database, { limit, fullBots }: Due): Promise<HandoverRow[]> {
+export async function dueHandovers(db: Database, { limit, exceptBots }: Due): Promise<HandoverRow[]> {
   return query(
     db,
-    `select * from handovers where ended_at is null and expires_at <= now() and ${isPrepared} and bot_id <> all(:fullBots::text[])
+    `select * from handovers where ended_at is null and expires_at <= now() and ${isPrepared} and bot_id <> all(:exceptBots::text[])
      order by expires_at limit :limit`,
-    { limit, fullBots },
+    { limit, exceptBots },
   )
 }

@@ -127,7 +127,7 @@ export async function dueRecurringEvents(db: Database, due: Due): Promise<DueRec
   return query<DueRecurringEvent>(
     db,
     `select recurring_events.*, ${failures}, now() from recurring_events ${joinLast}
-     where next_at <= now() and recurring_events.bot_id <> all(:fullBots::text[]) order by next_at limit :limit`,
+     where next_at <= now() and recurring_events.bot_id <> all(:exceptBots::text[]) order by next_at limit :limit`,
     { ...due },
   )
 }

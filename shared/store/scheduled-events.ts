@@ -31,8 +31,8 @@ export async function cancelScheduledEvent(
 /** Restricts a search for due rows. */
 export interface Due {
   limit: number
-  /** Bots that have reached their backlog limit: their due rows are left out. */
-  fullBots: string[]
+  /** Bots whose due rows are left out. */
+  exceptBots: string[]
 }
 
 /** Scheduled events that are due, the longest due first. */
@@ -40,7 +40,7 @@ export async function dueEvents(db: Database, due: Due): Promise<EventRow[]> {
   return query<EventRow>(
     db,
     `select * from events
-     where status = 'scheduled' and available_at <= now() and bot_id <> all(:fullBots::text[])
+     where status = 'scheduled' and available_at <= now() and bot_id <> all(:exceptBots::text[])
      order by available_at, id limit :limit`,
     { ...due },
   )

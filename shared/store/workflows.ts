@@ -267,7 +267,7 @@ export async function dueWorkflows(db: Database, due: Due): Promise<WorkflowRow[
   return query<WorkflowRow>(
     db,
     `select * from workflows
-     where completed_at is null and timeout_at <= now() and bot_id <> all(:fullBots::text[])
+     where completed_at is null and timeout_at <= now() and bot_id <> all(:exceptBots::text[])
      order by timeout_at, id limit :limit`,
     { ...due },
   )
@@ -292,7 +292,7 @@ export async function continuableWorkflows(db: Database, due: Due): Promise<Work
     db,
     `with due as materialized (
        select id from workflows
-       where status = 'in_progress' and continues_at <= now() and bot_id <> all(:fullBots::text[])
+       where status = 'in_progress' and continues_at <= now() and bot_id <> all(:exceptBots::text[])
        order by continues_at limit :limit
        for no key update skip locked
      ), looked as materialized (

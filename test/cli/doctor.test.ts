@@ -119,6 +119,9 @@ test('distinguishes an unreachable database from a wrong password, a missing dat
     [`fail: PostgreSQL at 127.0.0.1:1 cannot be used: connect ECONNREFUSED 127.0.0.1:1`]:
       expect.stringContaining('start'),
   })
+  expect(Object.keys(await foundInDatabase({ DATABASE_URL: 'postgres://isobot@/isobot?host=/nowhere' }))).toEqual([
+    expect.stringMatching('^fail: PostgreSQL at /nowhere:5432 cannot be used: connect ENOENT'),
+  ])
   const [missing] = Object.entries(await foundInDatabase({ DATABASE_URL: urlOf(url, 'nowhere') }))
   expect(missing).toEqual([
     expect.stringContaining('database "nowhere" does not exist'),
@@ -261,6 +264,15 @@ test('detects a Redis that evicts keys or refuses writes', async () => {
   } finally {
     redis.disconnect()
     await server.stop()
+  }
+  const node = await startRedis({ isCluster: true })
+  try {
+    expect(problemsIn(await checkRedis(configWith({ REDIS_URL: node.url })))).toEqual({
+      'fail: Redis runs as a cluster': expect.stringContaining('a single server'),
+      'fail: Redis refuses writes: CLUSTERDOWN Hash slot not served': expect.stringContaining('a single server'),
+    })
+  } finally {
+    await node.stop()
   }
   const away = await checkRedis(configWith({ REDIS_URL: 'redis://127.0.0.1:1' }))
   expect(Object.keys(problemsIn(away))).toEqual([expect.stringMatching(/^fail: Redis at 127.0.0.1:1 cannot/)])

@@ -5,13 +5,13 @@ import { keepServer, runSupervisor } from '../../cli/postgres/keep-server.ts'
 
 /** Supervises one Redis for tests: runs it without persistence, and removes its files. */
 async function main(): Promise<void> {
-  const [command, directory, port] = process.argv.slice(2) as [string, string, string?]
+  const [command, directory, port, cluster] = process.argv.slice(2) as [string, string, string, string]
   try {
     await keepServer({
       name: 'Redis',
       command,
-      parameters: (listeningPort) => Object.entries(settings(listeningPort, directory)).flat(),
-      ...(port === undefined ? {} : { port: Number(port) }),
+      parameters: (listeningPort) => Object.entries(settings(listeningPort, directory, cluster)).flat(),
+      ...(port !== '0' && { port: Number(port) }),
       // Another server may have taken the port in the meantime, so the answer must come from this one.
       isReady: async ({ pid, port }) => (await ask(port, 'INFO server')).includes(`process_id:${pid}\r\n`),
       endSignals: ['SIGTERM', 'SIGKILL'],
@@ -21,8 +21,15 @@ async function main(): Promise<void> {
   }
 }
 
-function settings(port: number, directory: string) {
-  return { '--port': String(port), '--bind': '127.0.0.1', '--save': '', '--appendonly': 'no', '--dir': directory }
+function settings(port: number, directory: string, cluster: string) {
+  return {
+    '--port': String(port),
+    '--bind': '127.0.0.1',
+    '--save': '',
+    '--appendonly': 'no',
+    '--dir': directory,
+    '--cluster-enabled': cluster,
+  }
 }
 
 async function ask(port: number, command: string): Promise<string> {

@@ -18,14 +18,15 @@ export interface RedisServer {
  * the calling process.
  *
  * @param port the port to listen on, for a restart at the address of an earlier server; a free port by default
+ * @param isCluster whether it is a node of a cluster without slots
  */
-export async function startRedis({ port }: { port?: number } = {}): Promise<RedisServer> {
+export async function startRedis({ port = 0, isCluster = false } = {}): Promise<RedisServer> {
   const binary = await findRedisBinary()
   const directory = await mkdtemp(join(tmpdir(), 'isobot-redis-'))
   try {
     const script = join(import.meta.dirname, 'redis-process.ts')
     const keeper = await startSupervisor(
-      [process.execPath, script, binary, directory, ...(port === undefined ? [] : [String(port)])],
+      [process.execPath, script, binary, directory, String(port), isCluster ? 'yes' : 'no'],
       { log: () => {} },
     )
     return { url: `redis://127.0.0.1:${keeper.port}`, pid: keeper.pid, stop: () => keeper.stop() }

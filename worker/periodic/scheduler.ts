@@ -30,69 +30,99 @@ import { repeatedly } from './repeatedly.ts'
  * so it takes effect once.
  *
  * A row that becomes an event counts toward the bot's backlog limit. At the limit it stays due until a later look:
- * nothing is lost, and the rows of other bots come first.
+ * nothing is lost, and the rows of other bots come first. So it is with a bot that has more due rows than one look takes.
  */
 
 /** Interval of looks, which bounds how late due work starts. */
 const tickMilliseconds = 1000
 
-/** Rows of each kind in one query. The next query returns the remaining rows. */
+/** Rows of each kind in one query. */
 const batchSize = 500
 
+/** Due rows of one kind that a look takes of each bot. Those of the other kinds and bots come before the remaining ones. */
+const maxRowsOfBot = 50
+
 /**
- * Looks for due work every second.
+ * Looks for due work every second, and again at once while a look leaves some.
  *
  * @returns stops the scheduler, and waits for a look in flight
  */
 export function startScheduler(context: Context): () => Promise<void> {
-  return repeatedly(tickMilliseconds, () => look(context))
+  const stopping = new AbortController()
+  const stop = repeatedly(tickMilliseconds, async () => {
+    while (!stopping.signal.aborted && (await look(context))) continue
+  })
+  return () => {
+    stopping.abort()
+    return stop()
+  }
 }
 
-/** Runs the work that is due now. Failures are logged, and the next look finds their rows again. */
-export async function look(context: Context): Promise<void> {
+/**
+ * Runs the work that is due now. Failures are logged, and a later look finds their rows again.
+ *
+ * @returns whether it has left rows to the next look
+ */
+export async function look(context: Context): Promise<boolean> {
   const { db, dependencies } = context
-  if (!dependencies.database.isUp()) return
+  if (!dependencies.database.isUp()) return false
   outagesOfLooks.delete(context)
   await attempt(context, 'sessions', () => deleteSilently(db, batchSize))
-  await each(context, 'scheduled events', dueEvents, goOff)
-  await each(context, 'recurring events', dueRecurringEvents, fire)
-  await each(context, 'expired states', expiredStates, expire)
-  await each(context, 'overdue workflows', dueWorkflows, timeOut)
-  await each(context, 'workflows in progress', continuableWorkflows, goOn)
-  await each(context, 'overdue handovers', dueHandovers, expireHandover)
+  const isLeft = [
+    await each(context, 'scheduled events', dueEvents, goOff),
+    await each(context, 'recurring events', dueRecurringEvents, fire),
+    await each(context, 'expired states', expiredStates, expire),
+    await each(context, 'overdue workflows', dueWorkflows, timeOut),
+    await each(context, 'workflows in progress', continuableWorkflows, goOn),
+    await each(context, 'overdue handovers', dueHandovers, expireHandover),
+  ]
   await attempt(context, 'webhooks of inboxes', () => wakeForNews(context))
+  return isLeft.includes(true)
 }
 
+/** @returns whether rows may be left that the next look can run: no rows of full bots, and none after rows that all failed */
 async function each<Row extends { bot_id: string }>(
   context: Context,
   what: string,
   find: (db: Database, which: Due) => Promise<Row[]>,
   act: (context: Context, row: Row) => Promise<void>,
-): Promise<void> {
-  const fullBots = new Set<string>()
-  for (let isOver = false; !isOver;) {
-    const known = fullBots.size
-    const rows =
-      (await attempt(context, what, () => find(context.db, { limit: batchSize, fullBots: [...fullBots] }))) ?? []
+): Promise<boolean> {
+  const rowsOfBots = new Map<string, number>()
+  /** Bots at their backlog limit, and those of which this look takes no more rows: theirs must not hide the rows of others. */
+  const leftOut = new Set<string>()
+  let hasProgress = false
+  let isLeft = false
+  for (;;) {
+    const known = leftOut.size
+    const which = { limit: batchSize, exceptBots: [...leftOut] }
+    const rows = (await attempt(context, what, () => find(context.db, which))) ?? []
     for (const row of rows) {
-      if (!fullBots.has(row.bot_id)) await attempt(context, what, () => actUnlessFull(context, row, act, fullBots))
+      const { bot_id: botId } = row
+      if (leftOut.has(botId)) continue
+      const outcome = await attempt(context, what, () => actUnlessFull(context, row, act))
+      hasProgress ||= outcome === 'done'
+      const count = (rowsOfBots.get(botId) ?? 0) + 1
+      rowsOfBots.set(botId, count)
+      if (outcome === 'full' || count === maxRowsOfBot) leftOut.add(botId)
+      isLeft ||= outcome === 'done' && count === maxRowsOfBot
     }
-    // Rows of bots at their backlog limit must not hide the rows of other bots.
-    isOver = rows.length < batchSize || fullBots.size === known
+    if (rows.length < batchSize) return isLeft
+    if (leftOut.size === known) return hasProgress
   }
 }
 
-async function actUnlessFull<Row extends { bot_id: string }>(
+/** Acts on a row; `full` when its bot is at the backlog limit. */
+async function actUnlessFull<Row>(
   context: Context,
   row: Row,
   act: (context: Context, row: Row) => Promise<void>,
-  fullBots: Set<string>,
-): Promise<void> {
+): Promise<'done' | 'full'> {
   try {
     await act(context, row)
+    return 'done'
   } catch (error) {
     if (!isRefusal(error)) throw error
-    fullBots.add(row.bot_id)
+    return 'full'
   }
 }
 

@@ -61,7 +61,7 @@ test('fires once although several workers have found it due', async () => {
   await using idle = await openSchedulerFixture({ worker: false })
   await setRecurringEvents(idle.db, idle.bot.id, { report })
   await idle.db('recurring_events').update({ next_at: longAgo })
-  const [found] = await dueRecurringEvents(idle.db, { limit: 1, fullBots: [] })
+  const [found] = await dueRecurringEvents(idle.db, { limit: 1, exceptBots: [] })
   const fire = () => fireRecurringEvent(idle.db, found!, newId('evt'), new Date(Date.now() + 1000))
   expect([await fire(), await fire()]).toEqual([expect.any(String), undefined])
   expect(await idle.db('events').where({ type: 'report' })).toHaveLength(1)

@@ -22,12 +22,15 @@ async function countOf(bot: DeployedBot, status: EventStatus): Promise<number> {
   return (await events(bot).where({ status }).select('id')).length
 }
 
+/** An event in a mailbox of its own. */
+function newTick(bot: DeployedBot) {
+  const id = newId('evt')
+  return { id, bot_id: bot.id, mailbox: id, type: 'tick', payload: {} }
+}
+
 /** Stores events of a bot, each in a mailbox of its own. */
 async function store(bot: DeployedBot, count: number, fields: object): Promise<void> {
-  const rows = Array.from({ length: count }, () => {
-    const id = newId('evt')
-    return { id, bot_id: bot.id, mailbox: id, type: 'tick', payload: {}, ...fields }
-  })
+  const rows = Array.from({ length: count }, () => ({ ...newTick(bot), ...fields }))
   await platform.context.db('events').insert(rows)
 }
 
@@ -116,6 +119,29 @@ describe('due events of a bot whose backlog is full', () => {
     expect(await countOf(other, 'scheduled')).toBe(0)
     expect(await countOf(full, 'scheduled')).toBeGreaterThan(1190)
   })
+})
+
+test('a bot with many due rows leaves time to the other kinds of its rows and to other bots, look by look', async () => {
+  await using roomy = await openPlatform({ worker: false })
+  const { db } = roomy.context
+  const busy = await roomy.createBot()
+  const rows = Array.from({ length: 700 }, () => ({ ...newTick(busy), ...due }))
+  await db('events').insert(rows)
+  const other = await roomy.createBot()
+  await db('events').insert({ ...newTick(other), ...due, available_at: new Date(1000) })
+  await setRecurringEvents(db, busy.id, { report: { schedule: { cron: '0 9 * * *' }, type: 'report', payload: {} } })
+  await db('recurring_events').where({ bot_id: busy.id }).update({ next_at: longAgo })
+
+  const scheduled = async (bot: DeployedBot) =>
+    (await db('events').where({ bot_id: bot.id, status: 'scheduled' }).select('id')).length
+  expect(await look(roomy.context)).toBe(true)
+  expect(await scheduled(other)).toBe(0)
+  expect(await db('events').where({ bot_id: busy.id, type: 'report' })).toHaveLength(1)
+  const left = await scheduled(busy)
+  expect(left).toBeGreaterThan(500)
+
+  while (await look(roomy.context)) expect(await scheduled(busy)).toBeLessThan(700)
+  expect(await scheduled(busy)).toBe(0)
 })
 
 test('failed events are replayed as far as there is room, then refused, and stay replayable', async () => {

@@ -86,7 +86,7 @@ describe('a state that expires', () => {
     const path = `/states/bot/${idle.bot.id}/touched`
     const { state } = await idle.ask('POST', path, { payload: {}, expiry: 3_600_000 })
     await idle.db('states').where({ id: state.id }).update({ expires_at: longAgo })
-    const [found] = await expiredStates(idle.db, { limit: 1, fullBots: [] })
+    const [found] = await expiredStates(idle.db, { limit: 1, exceptBots: [] })
     await idle.ask('POST', path, { payload: {}, expiry: 3_600_000 })
     const event = { id: newId('evt'), type: 'state_expired', payload: {} }
     expect(await expireState(idle.db, found!, event)).toBeUndefined()
