@@ -18,6 +18,7 @@ export class RequestContent implements AsyncIterable<Uint8Array> {
   #asked = 0
   #received = 0
   #isComplete = false
+  #isFinished = false
   #failure: string | undefined
   #wake: () => void = () => {}
 
@@ -33,7 +34,7 @@ export class RequestContent implements AsyncIterable<Uint8Array> {
     // Three bytes are four characters in base64.
     if (data.length > (isBase64 === 1 ? partBytes * 1.5 : partBytes)) this.#failure ??= 'A part of it is too large'
     else if (state === 'failed') this.#failure ??= 'The code failed to make it'
-    else if (data !== '' && this.#failure === undefined)
+    else if (data !== '' && this.#failure === undefined && !this.#isFinished)
       this.#parts.push(Buffer.from(data, isBase64 === 1 ? 'base64' : 'utf8'))
     this.#isComplete = state !== 'part'
     this.#wake()
@@ -47,6 +48,12 @@ export class RequestContent implements AsyncIterable<Uint8Array> {
     this.#wake()
   }
 
+  /** It ends with the parts that have come; those in transit are dropped. */
+  finish(): void {
+    this.#isFinished = true
+    this.#wake()
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     this.#want(creditParts)
     for (;;) {
@@ -55,13 +62,13 @@ export class RequestContent implements AsyncIterable<Uint8Array> {
         yield part
         if (!this.#isComplete) this.#want(1)
       } else if (this.#failure !== undefined) throw new Error(`The body of the request ended early: ${this.#failure}`)
-      else if (this.#isComplete) return
+      else if (this.#isComplete || this.#isFinished) return
       else await new Promise<void>((resolve) => (this.#wake = resolve))
     }
   }
 
   #want(parts: number): void {
-    if (this.#failure !== undefined) return
+    if (this.#failure !== undefined || this.#isFinished) return
     this.#asked += parts
     this.#ask(parts)
   }

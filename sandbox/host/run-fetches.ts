@@ -58,6 +58,7 @@ export class RunFetches {
   readonly #inFlight = new Map<string, InFlight>()
   /** Kept when the request is over, because parts may still be in transit. */
   readonly #contents = new Map<string, RequestContent>()
+  /** The open ones, also those on which the server sends no more. */
   readonly #connections = new Map<string, FetchConnection>()
 
   constructor(run: RunRequest, options: FetchesOptions) {
@@ -119,9 +120,13 @@ export class RunFetches {
     const isConnection = this.#connections.has(name)
     const ended = (how: StreamEnd) => {
       const wasAborted = controller.signal.aborted
-      this.#connections.delete(name)
-      this.#contents.get(name)?.close()
-      controller.abort()
+      // The code may still send after the end of the server.
+      if (isConnection && typeof how !== 'string') this.#connections.delete(name)
+      else if (isConnection && how !== 'complete') this.#close(name)
+      if (!isConnection || typeof how !== 'string') {
+        this.#contents.get(name)?.close()
+        controller.abort()
+      }
       if (!wasAborted) this.#logLine(inFlight, isConnection ? describeClose(how) : describeEnd(head.status, how))
     }
     this.#options.streams.offer(streamName(name), parts, ended)
@@ -138,7 +143,10 @@ export class RunFetches {
   abort(name: string): void {
     const inFlight = this.#inFlight.get(name)
     // The answer may have begun to stream.
-    if (inFlight === undefined) return void this.#options.streams.cancel(streamName(name))
+    if (inFlight === undefined) {
+      this.#options.streams.cancel(streamName(name))
+      return this.#close(name)
+    }
     this.#inFlight.delete(name)
     this.#contents.get(name)?.close()
     inFlight.controller.abort()
@@ -147,6 +155,16 @@ export class RunFetches {
 
   abortAll(): void {
     for (const name of this.#inFlight.keys()) this.abort(name)
+    for (const name of this.#connections.keys()) this.#close(name)
+  }
+
+  /** Closes a connection, if it is one, after the parts that have come. */
+  #close(name: string): void {
+    const connection = this.#connections.get(name)
+    if (!connection) return
+    this.#connections.delete(name)
+    this.#contents.get(name)?.finish()
+    connection.close()
   }
 
   async #answerOf(
@@ -166,6 +184,7 @@ export class RunFetches {
       if (secures === undefined) return await fetch(request, signal)
       const former = this.#connections.get(secures)
       this.#connections.delete(secures)
+      this.#contents.get(secures)?.close()
       if (former) return await former.secure(request, signal)
       return { failure: 'aborted', message: 'The connection to be secured is closed' }
     } catch (error) {

@@ -30,6 +30,8 @@ export interface Connecting {
   nextPart: NextPart
   /** The connection that it continues with TLS, by the name in its answer. */
   secures: string | undefined
+  /** Receives the end of the run, which ends the connection. */
+  over(): void
 }
 
 /** The outbound requests of one run. */
@@ -40,7 +42,7 @@ export interface Fetches {
    * @param nextPart of its body, where that is not in `request`
    */
   begin(request: string, site: CallSite, nextPart?: NextPart): { answer: Promise<Fetched>; cancel(): void }
-  /** Opens a connection, which counts as a request. Its answer has a stream; cancelling closes it. */
+  /** Opens a connection, which counts as a request. Its answer has a stream; cancelling sends what the host has room for, and closes it. */
   connect(request: string, site: CallSite, connecting: Connecting): { answer: Promise<Fetched>; cancel(): void }
   /** Ends all connections, of which the host closes its own end. */
   disconnect(): void
@@ -64,6 +66,9 @@ interface Pending {
   isConnection: boolean
   /** Whether the last part was sent. */
   isSent: boolean
+  /** Whether it is closed as soon as the parts have been sent for which the host has room. */
+  isClosing: boolean
+  over: (() => void) | undefined
   stream: OpenStream | undefined
   resolve(fetched: Fetched): void
   reject(error: Error): void
@@ -99,6 +104,13 @@ export function createFetches(
     flushOutbox()
   }
 
+  const close = (pending: Pending) => {
+    pending.stream!.end()
+    // First, so that the host has room for the next one.
+    post('abortFetch', id, pending.name, '')
+    finish(pending)
+  }
+
   const sendParts = async (pending: Pending): Promise<void> => {
     pending.isSending = true
     let state = 'part'
@@ -115,13 +127,19 @@ export function createFetches(
       post('bodyPart', id, `${pending.name} ${state}`, state === 'part' ? (part as string | ArrayBuffer) : '')
     }
     pending.isSending = false
+    if (pending.isClosing) return close(pending)
     if (!pending.isConnection || state === 'part') return
     pending.isSent = true
     // The stream of what the server sends goes on.
     if (pending.stream !== undefined) finish(pending)
   }
 
-  const begin = (request: string, site: CallSite, nextPart: NextPart | undefined, isConnection: boolean) => {
+  const begin = (
+    request: string,
+    site: CallSite,
+    nextPart: NextPart | undefined,
+    { isConnection, over }: Pick<Pending, 'isConnection' | 'over'>,
+  ) => {
     shared.fetches += 1
     if (shared.fetches > limits.fetches) throw tooMany(site, `An event may make at most ${limits.fetches} requests`)
     if (request.length > limits.fetchCharacters) {
@@ -131,19 +149,19 @@ export function createFetches(
     let pending: Pending | undefined
     const answer = new NativePromise<Fetched>((resolve, reject) => {
       const body = { nextPart, wantedParts: 0, isSending: false }
-      const state = { isOver: false, isConnection, isSent: false, stream: undefined }
-      pending = record({ name: '', request, site, ...body, ...state, resolve, reject })
+      const connection = { isConnection, isSent: false, isClosing: false, over, stream: undefined }
+      pending = record({ name: '', request, site, ...body, isOver: false, ...connection, resolve, reject })
       outbox.push(pending)
     })
     flushOutbox()
     const cancel = () => {
       if (pending === undefined) return
-      if (pending.stream !== undefined) {
-        // First, so that the host has room for the next one.
-        pending.stream.cancel()
-        return finish(pending)
-      }
       if (pending.isOver) return
+      if (pending.stream !== undefined) {
+        if (!pending.isSending) return close(pending)
+        pending.isClosing = true
+        return
+      }
       if (pending.name !== '') post('abortFetch', id, pending.name, '')
       finish(pending)
       pending.resolve(
@@ -159,18 +177,24 @@ export function createFetches(
   }
 
   return {
-    begin: (request, site, nextPart) => begin(request, site, nextPart, false),
-    connect(request, site, { nextPart, secures }) {
+    begin: (request, site, nextPart) => begin(request, site, nextPart, { isConnection: false, over: undefined }),
+    connect(request, site, { nextPart, secures, over }) {
       const former = secures === undefined ? undefined : inFlight[secures]
       // It leaves its place among the requests in flight.
       if (former !== undefined && former.isConnection) finish(former)
-      return begin(request, site, nextPart, true)
+      return begin(request, site, nextPart, { isConnection: true, over })
     },
     disconnect() {
       const names = keys(inFlight)
       for (let index = 0; index < names.length; index += 1) {
         const pending = inFlight[names[index]!]!
-        if (pending.isConnection) pending.stream?.end()
+        if (!pending.isConnection) continue
+        pending.stream?.end()
+        try {
+          pending.over!()
+        } catch {
+          // A listener of the code has thrown, after its run.
+        }
       }
     },
     send(fetch, parts) {

@@ -270,6 +270,8 @@ export interface FetchConnection extends FetchStream {
    * now on, and its parts end. Always resolves.
    */
   secure(request: FetchRequest, signal: AbortSignal): Promise<FetchConnection | FetchFailure>
+  /** Sends what has come of the content, which ends, and closes the connection. Nothing more is read. */
+  close(): void
 }
 
 /**

@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
@@ -29,6 +30,9 @@ export interface ConnectionRequest {
   lease(signal: AbortSignal): Lease
 }
 
+/** Time for a peer to take the last bytes of a connection that is closed. */
+const closingMilliseconds = 2000
+
 /** The time and the memory of one connection, until it is over. */
 export interface Lease {
   /** Counts the time until the connection is open, and from then on reports only that it has to end. */
@@ -45,7 +49,7 @@ export interface Lease {
 export async function openConnection(request: ConnectionRequest, lease: Lease): Promise<FetchConnection> {
   const { target, lookup, tls } = request
   const { host, port } = target
-  const socket = connectTcp({ host, port, lookup, autoSelectFamily: true, noDelay: true })
+  const socket = connectTcp({ host, port, lookup, autoSelectFamily: true, noDelay: true, allowHalfOpen: true })
   try {
     await within(lease.deadline, once(socket, 'connect'))
     return new Connection(tls ? await secure(socket, host, tls, lease.deadline) : socket, request, lease)
@@ -57,9 +61,19 @@ export async function openConnection(request: ConnectionRequest, lease: Lease): 
 
 /** Begins TLS. The certificate is verified before anything is sent. */
 async function secure(socket: Socket, host: string, tls: TlsOptions, deadline: Deadline): Promise<Socket> {
+  if (socket.destroyed || socket.readableEnded)
+    throw new OutboundError('aborted', 'The connection to be secured is closed')
   const { servername: name = host, rejectUnauthorized = true, ca } = tls
   const servername = isIP(name) === 0 ? { servername: name } : {}
-  const secured = connectTls({ socket, host: name, ...servername, rejectUnauthorized, ...(ca && { ca }) })
+  const secured = connectTls({
+    socket,
+    host: name,
+    ...servername,
+    rejectUnauthorized,
+    ...(ca && { ca }),
+    // A server could ask for one handshake after the other, and show another certificate in each.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+  })
   try {
     await within(deadline, once(secured, 'secureConnect'))
     return secured
@@ -81,6 +95,9 @@ class Connection implements FetchConnection {
   readonly #lease: Lease
   /** Whether a connection with TLS has taken its place. */
   #isReplaced = false
+  /** Whether the code sends no more. */
+  #isSent = false
+  #closing: NodeJS.Timeout | undefined
   #failure: OutboundError | undefined
   #wake: () => void = () => {}
 
@@ -145,7 +162,8 @@ class Connection implements FetchConnection {
         yield { failure: reason, message }
       }
     } finally {
-      this.#abort()
+      // The code may still send after the end of the server.
+      if (!this.#socket.readableEnded) this.close()
     }
   }
 
@@ -158,11 +176,20 @@ class Connection implements FetchConnection {
         if (left < 0) return this.#fail(tooMuch(this.#request, 'sent to', this.#request.maxSentBytes))
         if (!this.#socket.write(part)) await this.#drained()
       }
-      if (!this.#isReplaced) this.#socket.end()
+      if (this.#isReplaced) return
+      this.#isSent = true
+      if (this.#closing) this.#socket.destroySoon()
+      else this.#socket.end()
     } catch {
       // The code has failed to make its part, or is over.
       this.#abort()
     }
+  }
+
+  close(): void {
+    if (this.#isReplaced || this.#closing || this.#socket.destroyed) return
+    this.#closing = setTimeout(this.#abort, closingMilliseconds)
+    if (this.#isSent) this.#socket.destroySoon()
   }
 
   #drained(): Promise<void> {
@@ -189,6 +216,7 @@ class Connection implements FetchConnection {
   }
 
   readonly #end = (): void => {
+    clearTimeout(this.#closing)
     this.#lease.deadline.signal.removeEventListener('abort', this.#abort)
     this.#lease.end()
   }

@@ -64,7 +64,7 @@ export function readConnectionTarget(address: string, allow: string[], permitted
   const url = URL.parse(`https://${authority}`)
   if (!url) throw new OutboundError('invalid', 'The address of a connection has a host and a port')
   const { hostname } = parseUrl(url.href)
-  const port = Number(url.port) || 443
+  const port = url.port === '' ? 443 : Number(url.port)
   const isNamedBy = (entries: string[]) => entriesFor(entries, hostname, port).filter((entry) => entry.port === port)
   const granting = isNamedBy(allow)
   if (granting.length === 0) {

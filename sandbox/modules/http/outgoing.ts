@@ -1,12 +1,13 @@
 /**
  * The body of a request that is longer than one part, while it is written: `fetch` reads it part by part, and a write is
- * complete when its part has been read.
+ * complete when all of its bytes have been read, which the code may change from then on.
  */
 export class OutgoingParts {
   /** In bytes, where the request's headers tell. */
   readonly size: number | undefined
   readonly #parts: { bytes: Uint8Array<ArrayBuffer>; taken: () => void }[] = []
   #isOver = false
+  #ended: () => void = () => {}
   #failure: Error | undefined
   #wake: () => void = () => {}
 
@@ -20,8 +21,10 @@ export class OutgoingParts {
     this.#wake()
   }
 
-  end(): void {
+  /** @param ended is called when all parts have been read */
+  end(ended: () => void = () => {}): void {
     this.#isOver = true
+    this.#ended = ended
     this.#wake()
   }
 
@@ -36,9 +39,9 @@ export class OutgoingParts {
       if (this.#failure) throw this.#failure
       const part = this.#parts.shift()
       if (part) {
-        part.taken()
         yield part.bytes
-      } else if (this.#isOver) return
+        part.taken()
+      } else if (this.#isOver) return this.#ended()
       else await new Promise<void>((resolve) => (this.#wake = resolve))
     }
   }

@@ -25,14 +25,14 @@ export interface Connected {
 /**
  * Opens a connection, which sends what is written to `outgoing`.
  *
- * @param opening receives the function that closes it, before it is open
+ * @param handlers `opening` receives the function that closes it, before it is open; `over` the end of its run
  * @throws TypeError as `fetch` does
  */
 export async function openConnection(
   platform: Platform,
   { protocol, authority, tls, secures }: Wanted,
   outgoing: OutgoingParts,
-  opening: (close: () => void) => void,
+  { opening, over }: { opening: (close: () => void) => void; over: () => void },
 ): Promise<Connected> {
   const request = JSON.stringify({
     method: 'CONNECT',
@@ -43,7 +43,7 @@ export async function openConnection(
     ...(tls && { tls }),
     ...(secures && { secures: secures.name }),
   })
-  const connecting = { nextPart: inParts(outgoing).next, secures: secures?.name }
+  const connecting = { nextPart: inParts(outgoing).next, secures: secures?.name, over }
   const { answer, cancel } = platform.connect(platform.token(), request, callSite(openConnection), connecting)
   opening(cancel)
   const fetched = await answer

@@ -31,14 +31,15 @@ export function toConnectOptions(values: unknown[]): { options: ConnectOptions; 
 }
 
 /** The host and port of a connection, as in a URL. @throws Error with a code of Node's */
-export function authorityOf({ host = 'localhost', port, path }: ConnectOptions): string {
+export function authorityOf({ host: given, port, path }: ConnectOptions): string {
+  const host = textOf('host', given) || 'localhost'
   if (path !== undefined)
     throw codedError(
       'ERR_METHOD_NOT_IMPLEMENTED',
       'Isolates have no sockets of the file system: give a host and a port',
     )
   const number = Number(port)
-  if (!Number.isInteger(number) || number < 0 || number > 65_535 || port === undefined || port === '') {
+  if (!Number.isInteger(number) || number < 0 || number > 65_535 || String(port ?? '').trim() === '') {
     const message = `Port should be >= 0 and < 65536. Received ${String(port)}.`
     throw codedError('ERR_SOCKET_BAD_PORT', message, RangeError)
   }
@@ -53,8 +54,14 @@ export function toTlsOptions({ servername, rejectUnauthorized, ca, cert, key, pf
   if (authorities !== undefined && authorities.length > maxCaCharacters)
     throw codedError('ERR_OUT_OF_RANGE', `ca has more than ${maxCaCharacters} characters, the maximum`, RangeError)
   return {
-    ...(servername && { servername }),
+    ...(textOf('servername', servername) && { servername }),
     ...(rejectUnauthorized === false && { rejectUnauthorized }),
     ...(authorities !== undefined && { ca: authorities }),
   }
+}
+
+/** @throws TypeError for a value that is neither absent nor a text */
+function textOf(option: string, value: unknown): string {
+  if (value === undefined || value === null || typeof value === 'string') return value ?? ''
+  throw codedError('ERR_INVALID_ARG_TYPE', `The "options.${option}" property must be of type string`, TypeError)
 }

@@ -21,7 +21,7 @@ export function createSocket(platform: Platform) {
     bytesRead = 0
     bytesWritten = 0
     readonly #idle = new IdleTimer(() => this.emit('timeout'))
-    readonly #outgoing = new OutgoingParts(undefined)
+    #outgoing = new OutgoingParts(undefined)
     #authority = ''
     #connected: Connected | undefined
     #close: () => void = () => {}
@@ -29,6 +29,8 @@ export function createSocket(platform: Platform) {
     #isAsked = false
     #isReading = false
     #isDetached = false
+    /** Ends the write that is under way. The run goes on until then. */
+    #written: (error?: Error) => void = () => {}
 
     constructor(options: ConnectOptions = {}) {
       // Node's reports at `close` whether there was an error, and so does this one.
@@ -54,28 +56,57 @@ export function createSocket(platform: Platform) {
       return this
     }
 
+    /** A socket that is closed can be connected again, as Node's. */
+    #renew(): void {
+      ;(this as unknown as { _undestroy(): void })._undestroy()
+      this.#outgoing = new OutgoingParts(undefined)
+      this.#connected = undefined
+      this.#isAsked = false
+      this.#isReading = false
+      this.pending = true
+      this.bytesRead = 0
+      this.bytesWritten = 0
+    }
+
     /** Opens the connection; `connect` or `error` tells how that went. */
     open(wanted: Wanted): void {
+      if (this.destroyed) this.#renew()
+      if (this.connecting || !this.pending) {
+        this.destroy(codedError('EISCONN', 'The socket is connected already'))
+        return
+      }
       this.connecting = true
       this.#authority = wanted.authority
       void this.#open(wanted)
     }
 
     async #open(wanted: Wanted): Promise<void> {
+      const outgoing = this.#outgoing
+      let connected: Connected
       try {
-        const connected = await openConnection(platform, wanted, this.#outgoing, (close) => (this.#close = close))
-        if (this.destroyed) return connected.close()
-        this.#connected = connected
-        this.connecting = false
-        this.pending = false
-        this.#idle.active()
-        this.announce()
-        // Reading begins although there may be no reader, so that the end is noticed. `_read` may have been called before.
-        if (this.#isAsked) void this.#readPart()
-        else if (!this.isPaused()) this.read(0)
+        const handlers = { opening: (close: () => void) => (this.#close = close), over: () => this.#end() }
+        connected = await openConnection(platform, wanted, outgoing, handlers)
       } catch (error) {
-        if (!this.destroyed) this.destroy(toSocketError(error) as Error)
+        if (outgoing === this.#outgoing) this.destroy(toSocketError(error) as Error)
+        return
       }
+      if (this.destroyed || outgoing !== this.#outgoing) return connected.close()
+      this.#connected = connected
+      this.connecting = false
+      this.pending = false
+      this.#idle.active()
+      // Where a listener throws, that is the error of the code and not of the connection.
+      this.announce()
+      // Reading begins although there may be no reader, so that the end is noticed. `_read` may have been called before.
+      if (this.#isAsked) void this.#readPart()
+      else if (!this.isPaused()) this.read(0)
+    }
+
+    /** Its run is over, and so is the connection. Code that has kept the socket for later is to notice. */
+    #end(): void {
+      if (this.destroyed || this.#isDetached) return
+      this.push(null)
+      this.destroy()
     }
 
     /** Tells that the connection is open. */
@@ -98,38 +129,56 @@ export function createSocket(platform: Platform) {
     }
 
     async #readPart(): Promise<void> {
-      if (!this.#connected || this.#isReading) return
+      const connected = this.#connected
+      if (!connected || this.#isReading) return
       this.#isReading = true
+      let part: Uint8Array<ArrayBuffer> | undefined
       try {
-        const part = (await this.#connected.incoming.read()) as Uint8Array<ArrayBuffer> | undefined
-        this.#isReading = false
-        this.#isAsked = false
-        if (this.#isDetached || this.destroyed) return
-        this.#idle.active()
-        this.bytesRead += part?.length ?? 0
-        this.push(part ? Buffer.from(part.buffer, part.byteOffset, part.length) : null)
+        part = (await connected.incoming.read()) as typeof part
       } catch (error) {
-        if (!this.#isDetached && !this.destroyed) this.destroy(toSocketError(error) as Error)
+        if (connected === this.#connected && !this.#isDetached) this.destroy(toSocketError(error) as Error)
+        return
       }
+      if (connected !== this.#connected) return
+      this.#isReading = false
+      this.#isAsked = false
+      if (this.#isDetached || this.destroyed) return
+      this.#idle.active()
+      this.bytesRead += part?.length ?? 0
+      this.push(part ? Buffer.from(part.buffer, part.byteOffset, part.length) : null)
     }
 
-    override _write(chunk: Uint8Array, _encoding: string, callback: () => void): void {
+    override _write(chunk: Uint8Array, _encoding: string, callback: (error?: Error) => void): void {
       this.#idle.active()
       this.bytesWritten += chunk.length
-      this.#outgoing.push(chunk, callback)
+      this.#outgoing.push(chunk, this.#begin(callback))
     }
 
-    override _final(callback: () => void): void {
-      this.#outgoing.end()
-      callback()
+    override _final(callback: (error?: Error) => void): void {
+      this.#outgoing.end(this.#begin(callback))
+    }
+
+    /** The run ends when what was written has left the isolate. */
+    #begin(callback: (error?: Error) => void): () => void {
+      const release = platform.hold(platform.token())
+      const written = (error?: Error) => {
+        if (this.#written !== written) return
+        this.#written = () => {}
+        release()
+        callback(error)
+      }
+      this.#written = written
+      return written
     }
 
     override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
       this.connecting = false
       this.#idle.stop()
+      if (error) this.#outgoing.fail(error)
+      else this.#outgoing.end()
       if (!this.#isDetached) this.#close()
-      this.#outgoing.fail(codedError('ECONNRESET', 'The socket is closed'))
       callback(error)
+      this.#written(error ?? codedError('ERR_STREAM_DESTROYED', 'The socket is closed'))
       process.nextTick(() => this.emit('close', error !== null))
     }
 

@@ -18,52 +18,67 @@ import {
   type Z_FlushMode,
 } from 'pako'
 import { zlibError, type FailedStatus } from './errors.ts'
-import { bytesOf, checkOptions, type ZlibOptions } from './options.ts'
+import { readOptions, type Format, type ZlibOptions } from './options.ts'
 
 /** Encodes or decodes chunks. */
 export interface Coder {
+  options: ZlibOptions
   /**
+   * Makes the output of a chunk, part by part as it is asked for.
+   *
    * @param flush one of zlib's modes, such as `Z_FINISH` for the last chunk
    * @throws Error with a code of zlib for data that are not of the format, or end too early
    */
-  write(chunk: Uint8Array, flush: Z_FlushMode): void
+  write(chunk: Uint8Array, flush: Z_FlushMode): Generator<Uint8Array<ArrayBuffer>, void>
   /** Begins anew, with the same options. */
   reset(): void
 }
 
-export type OpenCoder = (options: ZlibOptions, onData: (part: Uint8Array<ArrayBuffer>) => void) => Coder
+/** @param options those of Node, which are checked */
+export type OpenCoder = (options: unknown) => Coder
 
-/** Arguments for the bits of the window, by which zlib tells the formats of data apart. */
+const compressor = { isCompressor: true, minWindowBits: 8, tellsWindow: false }
+const decompressor = { isCompressor: false, minWindowBits: 8, tellsWindow: true }
+
 const formats = {
-  zlib: (bits: number) => bits,
-  gzip: (bits: number) => bits + 16,
-  raw: (bits: number) => -bits,
+  Gzip: { ...compressor, minWindowBits: 9, bits: gzipBits },
+  Deflate: { ...compressor, bits: zlibBits },
+  // As Node does: zlib has no raw data with the smallest window.
+  DeflateRaw: { ...compressor, bits: (bits) => rawBits(Math.max(bits, 9)) },
+  Gunzip: { ...decompressor, bits: gzipBits },
+  Inflate: { ...decompressor, bits: zlibBits },
+  InflateRaw: { ...decompressor, tellsWindow: false, bits: rawBits },
   /** gzip or zlib, as the first byte tells. */
-  unzip: (bits: number) => bits + 32,
+  Unzip: { ...decompressor, bits: (bits) => bits + 32 },
+} satisfies Record<string, Format>
+
+function zlibBits(bits: number): number {
+  return bits
 }
 
-type Format = keyof typeof formats
+function gzipBits(bits: number): number {
+  return bits + 16
+}
 
-const defaultChunkSize = 16 * 1024
+function rawBits(bits: number): number {
+  return -bits
+}
+
 /** The method of zlib: deflate is the only one. */
 const method = 8
 
 function deflating(format: Format): OpenCoder {
-  return (options, onData) => {
-    checkOptions(options, true)
-    const { level = -1, windowBits = 15, memLevel = 8, strategy = 0, chunkSize = defaultChunkSize } = options
+  return (given) => {
+    const options = readOptions(given, format)
+    const { level, windowBits, memLevel, strategy, dictionary } = options
     const stream = new ZStream()
-    // As Node does: zlib has no raw data with the smallest window.
-    const bits = format === 'raw' ? Math.max(windowBits, 9) : windowBits
-    check(zlibDeflateInit2(stream, level, method, formats[format](bits), memLevel, strategy), stream)
+    check(zlibDeflateInit2(stream, level, method, format.bits(windowBits), memLevel, strategy), stream)
     const setDictionary = () => {
-      const dictionary = dictionaryOf(options)
-      if (dictionary) check(zlibDeflateSetDictionary(stream, dictionary), stream)
+      // The format gzip has none, and Node ignores it.
+      if (dictionary && format !== formats.Gzip) check(zlibDeflateSetDictionary(stream, dictionary), stream)
     }
     setDictionary()
-    return coderOf(stream, {
-      chunkSize,
-      onData,
+    return coderOf(stream, options, {
       step: (flush) => zlibDeflate(stream, flush),
       reset() {
         check(zlibDeflateReset(stream), stream)
@@ -74,22 +89,20 @@ function deflating(format: Format): OpenCoder {
 }
 
 function inflating(format: Format): OpenCoder {
-  return (options, onData) => {
-    checkOptions(options, false)
-    const { windowBits = 15, chunkSize = defaultChunkSize } = options
-    const dictionary = dictionaryOf(options)
+  return (given) => {
+    const options = readOptions(given, format)
+    const { windowBits, dictionary } = options
     const stream = new ZStream()
-    // Zero takes the size of the window from the header of the data.
-    check(zlibInflateInit2(stream, formats[format](windowBits)), stream)
+    check(zlibInflateInit2(stream, format.bits(windowBits)), stream)
     let firstByte: number | undefined
     const reset = () => {
       firstByte = undefined
       check(zlibInflateReset(stream), stream)
-      if (format === 'raw' && dictionary) check(zlibInflateSetDictionary(stream, dictionary), stream)
+      if (format === formats.InflateRaw && dictionary) check(zlibInflateSetDictionary(stream, dictionary), stream)
     }
     reset()
     const step = (flush: Z_FlushMode): Z_CallStatus => {
-      const isGzip = format === 'gzip' || (format === 'unzip' && isOfGzip())
+      const isGzip = format === formats.Gunzip || (format === formats.Unzip && isOfGzip())
       const status = withDictionary(zlibInflate(stream, flush), flush)
       return isGzip ? furtherMembers(status, flush) : status
     }
@@ -110,24 +123,24 @@ function inflating(format: Format): OpenCoder {
     }
     // No header of zlib begins with the first byte of gzip.
     const isOfGzip = () => (firstByte ??= stream.avail_in > 0 ? stream.input[stream.next_in] : undefined) === 0x1f
-    return coderOf(stream, { chunkSize, onData, step, reset })
+    return coderOf(stream, options, { step, reset })
   }
 }
 
 interface Steps {
-  chunkSize: number
-  onData(part: Uint8Array<ArrayBuffer>): void
   /** Takes input and makes output, as much as there is and as has room. */
   step(flush: Z_FlushMode): Z_CallStatus
   reset(): void
 }
 
 /** The loop of Node around zlib: it goes on while the output has filled its room. */
-function coderOf(stream: ZStream, { chunkSize, onData, step, reset }: Steps): Coder {
+function coderOf(stream: ZStream, options: ZlibOptions, { step, reset }: Steps): Coder {
+  const { chunkSize } = options
   stream.avail_out = 0
   return {
+    options,
     reset,
-    write(chunk, flush) {
+    *write(chunk, flush) {
       stream.input = chunk
       stream.next_in = 0
       stream.avail_in = chunk.length
@@ -142,14 +155,10 @@ function coderOf(stream: ZStream, { chunkSize, onData, step, reset }: Steps): Co
         const isCut = flush === Z_FINISH && stream.avail_out > 0 && (status === Z_OK || status === Z_BUF_ERROR)
         if (isCut) throw zlibError(Z_BUF_ERROR, 'unexpected end of file')
         check(status, stream)
-        if (stream.next_out > from) onData(stream.output.subarray(from, stream.next_out))
+        if (stream.next_out > from) yield stream.output.subarray(from, stream.next_out)
       } while (stream.avail_out === 0)
     },
   }
-}
-
-function dictionaryOf({ dictionary }: ZlibOptions): Uint8Array | undefined {
-  return dictionary && bytesOf(dictionary, 'options.dictionary')
 }
 
 function check(status: Z_CallStatus, { msg }: ZStream): void {
@@ -159,12 +168,6 @@ function check(status: Z_CallStatus, { msg }: ZStream): void {
 }
 
 /** By the name of Node's class. */
-export const coders = {
-  Gzip: deflating('gzip'),
-  Deflate: deflating('zlib'),
-  DeflateRaw: deflating('raw'),
-  Gunzip: inflating('gzip'),
-  Inflate: inflating('zlib'),
-  InflateRaw: inflating('raw'),
-  Unzip: inflating('unzip'),
-} satisfies Record<string, OpenCoder>
+export const coders = Object.fromEntries(
+  Object.entries(formats).map(([name, format]) => [name, format.isCompressor ? deflating(format) : inflating(format)]),
+)

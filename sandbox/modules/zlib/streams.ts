@@ -1,7 +1,7 @@
 import { Transform, type TransformCallback } from 'stream'
-import { Z_FINISH, Z_FULL_FLUSH, Z_NO_FLUSH, type Z_FlushMode } from 'pako'
+import { Z_FULL_FLUSH, type Z_FlushMode } from 'pako'
 import type { Coder, OpenCoder } from './coder.ts'
-import { bytesOf, type ZlibOptions } from './options.ts'
+import { bytesOf } from './options.ts'
 
 /** Empty chunks that mean a flush, in the order of the data, and its kind. */
 const flushes = new WeakMap<Uint8Array, Z_FlushMode>()
@@ -10,25 +10,45 @@ const flushes = new WeakMap<Uint8Array, Z_FlushMode>()
 export function createStreamClass(name: string, open: OpenCoder): unknown {
   class ZlibStream extends Transform {
     bytesWritten = 0
-    readonly #options: ZlibOptions
     readonly #coder: Coder
+    /** Makes more output, which waits for its reader. */
+    #resume: (() => void) | undefined
 
-    constructor(options: ZlibOptions = {}) {
-      // `flush` is a number for zlib, and a function for streams.
-      const { flush: _flush, ...others } = options
-      super(others as object)
-      this.#options = options
-      this.#coder = open(options, (part) => this.push(Buffer.from(part.buffer, part.byteOffset, part.length)))
+    constructor(options?: object) {
+      const coder = open(options)
+      // `flush` is a number for zlib, and a function for streams. The data are bytes on both sides.
+      super({ ...options, flush: undefined, encoding: undefined, objectMode: false, writableObjectMode: false })
+      this.#coder = coder
     }
 
     override _transform(chunk: Uint8Array<ArrayBuffer>, _encoding: string, callback: TransformCallback): void {
       this.bytesWritten += chunk.length
-      const flush = flushes.get(chunk) ?? this.#options.flush ?? Z_NO_FLUSH
-      attempt(callback, () => this.#coder.write(bytesOf(chunk), flush))
+      const flush = flushes.get(chunk) ?? this.#coder.options.flush
+      this.#pass(this.#coder.write(bytesOf(chunk), flush), callback)
     }
 
     override _flush(callback: TransformCallback): void {
-      attempt(callback, () => this.#coder.write(new Uint8Array(0), this.#options.finishFlush ?? Z_FINISH))
+      this.#pass(this.#coder.write(new Uint8Array(0), this.#coder.options.finishFlush), callback)
+    }
+
+    override _read(size: number): void {
+      if (this.#resume) this.#resume()
+      else super._read(size)
+    }
+
+    /** Makes output while there is room for it: little input can become very much. */
+    #pass(parts: Generator<Uint8Array<ArrayBuffer>, void>, callback: TransformCallback): void {
+      this.#resume = undefined
+      try {
+        for (const { buffer, byteOffset, length } of rest(parts)) {
+          if (this.push(Buffer.from(buffer, byteOffset, length))) continue
+          this.#resume = () => this.#pass(parts, callback)
+          return
+        }
+      } catch (error) {
+        return callback(error as Error)
+      }
+      callback()
     }
 
     /** Makes the data so far decodable. */
@@ -57,14 +77,10 @@ export function createStreamClass(name: string, open: OpenCoder): unknown {
     }
   }
   Object.defineProperty(ZlibStream, 'name', { value: name })
-  return new Proxy(ZlibStream, { apply: (Class, _this, [options]: [ZlibOptions?]) => new Class(options) })
+  return new Proxy(ZlibStream, { apply: (Class, _this, [options]: [object?]) => new Class(options) })
 }
 
-function attempt(callback: TransformCallback, work: () => void): void {
-  try {
-    work()
-  } catch (error) {
-    return callback(error as Error)
-  }
-  callback()
+/** What a generator has not given yet. Leaving the loop does not end it. */
+function* rest<T>(parts: Generator<T, void>): Generator<T, void> {
+  for (let part = parts.next(); !part.done; part = parts.next()) yield part.value
 }

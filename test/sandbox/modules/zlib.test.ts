@@ -47,6 +47,16 @@ function codeOf(work: () => Buffer): unknown {
   return typeof result === 'string' ? result : (result as { code: string }).code
 }
 
+/** The code of a function's error, or that it has none. */
+function hasCode(work: () => unknown): unknown {
+  try {
+    work()
+    return 'done'
+  } catch (error) {
+    return (error as { code?: string }).code
+  }
+}
+
 test.each(pairs)('%s and %s exchange data with Node, both ways', (pack, unpack) => {
   for (const input of inputs) {
     for (const level of [-1, 0, 1, 6, 9]) {
@@ -183,6 +193,43 @@ test('wrong arguments are refused with the codes of Node', () => {
   for (const call of wrong) expect(codeOf(() => call(zlib))).toEqual(codeOf(() => call(zlibOfNode)))
 })
 
+test('an option of any value has the outcome of Node', () => {
+  const words = Buffer.from('some words, and some more words')
+  const values = [undefined, null, NaN, Infinity, -Infinity, 0, 1, 1.5, 7, 8, 9, 15.9, 16, 63, 64, -1, -2, 2 ** 40, '1']
+  const names = ['level', 'windowBits', 'memLevel', 'strategy', 'chunkSize', 'flush', 'finishFlush', 'maxOutputLength']
+  const given = [undefined, null, 5, 'text', ...[...values, true, {}, 5n, Buffer.from('d')].flatMap(optionsOf)]
+  function optionsOf(value: unknown): object[] {
+    return [...names, 'dictionary'].map((name) => ({ [name]: value }))
+  }
+  // Node would allocate it.
+  const possible = given.filter((options) => Number((options as { chunkSize?: unknown })?.chunkSize ?? 0) < 2 ** 31)
+  expect(possible.length).toBeGreaterThan(200)
+  for (const options of possible as never[]) {
+    for (const [pack, unpack] of pairs) {
+      const packed = zlibOfNode[pack](words)
+      const show = (of: Zlib) => [unpack, options, codeOf(() => of[unpack](packed, options))]
+      expect(show(zlib)).toEqual(show(zlibOfNode))
+      const isPacked = (of: Zlib) => [pack, options, hasCode(() => of[pack](words, options))]
+      expect(isPacked(zlib)).toEqual(isPacked(zlibOfNode))
+    }
+  }
+})
+
+test('wrong arguments of functions with a callback, of checksums and of transferred views fail as in Node', () => {
+  const moved = new Uint8Array(10)
+  structuredClone(moved.buffer, { transfer: [moved.buffer] })
+  const calls: ((of: Zlib) => unknown)[] = [
+    (of) => of.gzip('a', { level: 99 }, () => {}),
+    (of) => of.gzip(5 as never, () => {}),
+    (of) => of.gzip('a', {}, {} as never),
+    (of) => of.crc32(new ArrayBuffer(3) as never),
+    ...[-1, 1.5, NaN, 2 ** 32, '5', null].map((start) => (of: Zlib) => of.crc32('a', start as never)),
+    (of) => of.gunzipSync(moved),
+  ]
+  for (const call of calls) expect(hasCode(() => call(zlib))).toEqual(hasCode(() => call(zlibOfNode)))
+  expect(hasCode(() => zlib.gzipSync('a', { info: true }))).toBe('ERR_METHOD_NOT_IMPLEMENTED')
+})
+
 test('crc32 continues a checksum', () => {
   const bytes = randomBytes(5000)
   expect(zlib.crc32(bytes)).toBe(crc32OfNode(bytes))
@@ -251,6 +298,20 @@ test('a flush in an isolate makes the data so far decodable, and functions with 
     const failed = await promisify(zlib.inflate)('nothing').catch((error) => error.code)
     return [first, zlib.inflateRawSync(Buffer.concat(parts)), promised].map(String).concat(failed, stream.bytesWritten, stream instanceof zlib.DeflateRaw)`)
   expect(answer).toEqual(['one ', 'one two', 'three', 'Z_DATA_ERROR', 7, true])
+})
+
+test('a reader in an isolate stops a stream before little input has become very much', async () => {
+  const bomb = gzipSync(Buffer.alloc(60_000_000)).toString('base64')
+  const code = `const { Readable } = require('stream')
+    let bytes = 0
+    for await (const part of Readable.from([Buffer.from('${bomb}', 'base64')]).pipe(require('zlib').createGunzip())) {
+      bytes += part.length
+      if (bytes > 1_000_000) break
+    }
+    return { body: String(bytes) }`
+  const limits = { memoryMegabytes: 32, cpuMilliseconds: 1000 }
+  const { result } = done(await sandbox().run(callRun(handlerThat(code), {}, { limits })))
+  expect(Number((result as { body: string }).body)).toBeLessThan(1_100_000)
 })
 
 test('a decompression without a bound ends at the memory of its isolate', async () => {
