@@ -58,6 +58,7 @@ export function createSocket(platform: Platform) {
 
     /** A socket that is closed can be connected again, as Node's. */
     #renew(): void {
+      // oxlint-disable-next-line no-underscore-dangle -- The name by which Node's sockets do it too.
       ;(this as unknown as { _undestroy(): void })._undestroy()
       this.#outgoing = new OutgoingParts(undefined)
       this.#connected = undefined

@@ -32,8 +32,9 @@ export function createStreamClass(name: string, open: OpenCoder): unknown {
     }
 
     override _read(size: number): void {
-      if (this.#resume) this.#resume()
-      else super._read(size)
+      if (this.#resume) return this.#resume()
+      // oxlint-disable-next-line no-underscore-dangle -- The name that streams give it.
+      super._read(size)
     }
 
     /** Makes output while there is room for it: little input can become very much. */

@@ -33,7 +33,7 @@ beforeAll(async () => {
     reset: await listen(createServer((socket) => socket.resetAndDestroy())),
     resetLater: await listen(createServer((socket) => socket.once('data', () => socket.resetAndDestroy()))),
     garbage: await listen(createServer((socket) => socket.write('HTTP/1.1 400 Bad\r\n\r\n'))),
-    dripping: await listen(createServer((socket) => void drip(socket, 300))),
+    dripping: await listen(createServer((socket) => drip(socket, 300))),
     renegotiating: await listen(createTlsServer({ ...certified, maxVersion: 'TLSv1.2' }, renegotiate)),
   }
   const all = Object.values(ports).map((port) => `127.0.0.1:${port}`)
@@ -47,12 +47,15 @@ afterAll(async () => {
 })
 
 async function listen(server: Server): Promise<number> {
-  const refuse = (socket: Socket) => socket.on('error', () => {})
-  server.on('connection', refuse).on('secureConnection', refuse)
+  server.on('connection', ignoreErrors).on('secureConnection', ignoreErrors)
   servers.push(server)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return (server.address() as AddressInfo).port
+}
+
+function ignoreErrors(socket: Socket): void {
+  socket.on('error', () => {})
 }
 
 function record(socket: Socket): void {
@@ -91,6 +94,11 @@ function run(body: string) {
     return { body: JSON.stringify({ value }) }`
   const limits = { fetches: 200, cpuMilliseconds: 10_000, fetchesAtOnce: 4 }
   return sandbox().run(callRun(handlerThat(code), {}, { fetch: guarded.fetch, limits }))
+}
+
+/** The ends of connections in this process. */
+function openSockets(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
 }
 
 async function told(body: string): Promise<unknown> {
@@ -169,8 +177,7 @@ test('a write that its connection does not survive fails', async () => {
 })
 
 test('connections to a peer that reads nothing are closed soon after they are destroyed', async () => {
-  const open = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
-  const before = open()
+  const before = openSockets()
   await told(`
     for (let count = 0; count < 8; count++) {
       const socket = net.connect(ports.deaf, host)
@@ -180,7 +187,7 @@ test('connections to a peer that reads nothing are closed soon after they are de
       socket.destroy()
     }`)
   // The ends of the peer stay. One of an earlier test may go.
-  await expect.poll(() => open() - before, { timeout: 8000 }).toBeLessThanOrEqual(8)
+  await expect.poll(() => openSockets() - before, { timeout: 8000 }).toBeLessThanOrEqual(8)
 })
 
 test('a socket that is kept for later is closed with its run, read or not', async () => {
