@@ -34,10 +34,10 @@ export type InspectedCode = CompiledCode & BotDeclaration & { hash: string }
  * @throws ApiError `InvalidPayload` when the code does not parse, throws while it loads, declares a value that is not a
  *   hook, or is a bundle that imports a module which isolates do not provide; or when a flow is not valid
  * @throws ApiError `LimitExceeded` when its compilation exceeds the limits of an upload
- * @throws ApiError `OperationTimeout` when no worker answers
+ * @throws ApiError `OperationTimeout` when no worker answers, or the caller has gone
  */
 export async function inspectCode(
-  { db, queue, signals, config }: Context,
+  { db, queue, signals, config, callerGone }: Context,
   workspaceId: string,
   { code: source, sourceMap, flows, limits = {}, secrets = {} }: UploadedCode,
 ): Promise<InspectedCode> {
@@ -54,6 +54,8 @@ export async function inspectCode(
         await queue.inspect(id, workspaceId)
       },
       poll: () => findInspectionOutcome(db, id),
+      // An inspection that is deleted is not begun: a caller who has gone, and may have sent the code again, costs nothing.
+      callerGone: callerGone?.(),
       timeoutMilliseconds: inspectionTimeoutMilliseconds,
       timeoutMessage:
         'No worker completed the inspection of the code within 30 s, and nothing was changed: make sure that a worker runs ' +

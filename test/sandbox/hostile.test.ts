@@ -80,11 +80,6 @@ const hostile: Record<string, Hostile> = {
     reason: 'memory',
     limits: { memoryMegabytes: 16, cpuMilliseconds: 20_000 },
   },
-  'grows a map': {
-    body: `const map = new Map(); for (let n = 0; ; n++) map.set(n, n)`,
-    reason: 'memory',
-    limits: { memoryMegabytes: 16, cpuMilliseconds: 20_000 },
-  },
   'grows a set beyond recovery': {
     body: `const set = new Set(); for (let n = 0; ; n++) set.add('k' + n)`,
     reason: 'memory',

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { innermostOf } from '#sandbox/isolation/processes.ts'
 
+/** The unit of times in `/proc`. */
+const tickMilliseconds = 10
+
 /** The sandbox processes of a worker: its children with a permission model. */
 export function sandboxesOf(workerPid: number): number[] {
   const children = read(`/proc/${workerPid}/task/${workerPid}/children`).trim()
@@ -36,6 +39,13 @@ export function compilersOf(workerPid: number): number[] {
 export function withChildren(pid: number): number[] {
   const children = read(`/proc/${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean).map(Number)
   return [pid, ...children.flatMap(withChildren)]
+}
+
+/** The processor time of a process so far, in milliseconds. 0 for one that has ended. */
+export function processorMillisecondsOf(pid: number): number {
+  const [, fields = ''] = read(`/proc/${pid}/stat`).split(') ')
+  const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number)
+  return (user + system) * tickMilliseconds
 }
 
 /** Whether a process runs; false for a zombie. */

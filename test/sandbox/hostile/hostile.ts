@@ -35,7 +35,7 @@ export interface Hostile {
   /** Whether the bot has ruined its own isolate, and answers its next message no more. */
   spoils?: true
   /** Further fields of the upload. */
-  upload?: Record<string, unknown>
+  upload?: { limits?: Record<string, number> } & Record<string, unknown>
 }
 
 export function hostile(idea: Hostile): Hostile {

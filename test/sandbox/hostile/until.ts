@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const patienceMilliseconds = 30_000
-const intervalMilliseconds = 50
+const patienceMilliseconds = 60_000
+const intervalMilliseconds = 200
 
 /**
  * Looks until what is found is as it should be, and gives it back. (`expect.poll` belongs to one test at a time, and
  * ideas are tried side by side.)
  *
- * @throws Error with what was found last, when it does not become so within 30 seconds
+ * @throws Error with what was found last, when it does not become so within a minute
  */
 export async function until<Found>(
   what: string,

@@ -7,6 +7,6 @@ export default hostile({
     export const hooks = {}`,
   outcome: 'refused',
   failure: /It used more than its 16 MB of memory/,
-  upload: { limits: { memoryMegabytes: 16, loadMilliseconds: 10_000, wallMilliseconds: 10_000 } },
+  upload: { limits: { memoryMegabytes: 16, loadMilliseconds: 10_000 } },
   kills: 'perhaps',
 })

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { adminToken, openPlatform } from '../../support/platform.ts'
+
+test('an upload whose sender closes the connection is not inspected', async () => {
+  await using platform = await openPlatform({ worker: false })
+  const { db } = platform.context
+  const leaving = new AbortController()
+  const [workspaceId] = await db('workspaces').pluck('id')
+  const answer = fetch(`${platform.url}/v1/admin/bots`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${adminToken}`,
+      'x-workspace-id': workspaceId,
+    },
+    body: JSON.stringify({ code: 'export const hooks = {}' }),
+    signal: leaving.signal,
+  })
+  await expect.poll(() => db('inspections').select('id')).toHaveLength(1)
+  leaving.abort()
+  await expect(answer).rejects.toThrow('aborted')
+  await expect.poll(() => db('inspections').select('id')).toEqual([])
+  expect(await db('bots').select('id')).toEqual([])
+})
