@@ -23,6 +23,9 @@ export interface Metrics {
   /** Calls of the platform by bot code. */
   hostCalls: Histogram<'operation' | 'status'>
   outboundRequests: Counter<'outcome'>
+  /** Open connections of `net` and `tls`. */
+  outboundConnections: Gauge
+  outboundConnectionBytes: Counter<'direction'>
   /** Requests to webhooks of chats and inboxes, by outcome: `accepted` or `failed`, after which they are repeated. */
   webhookRequests: Counter<'webhook' | 'outcome'>
   /** Deliveries that webhooks did not accept in any attempt. */
@@ -119,6 +122,16 @@ export function openMetrics(isRead: boolean): Metrics {
       'status',
     ]),
     outboundRequests: counter('outbound_requests_total', 'Outbound requests of bot code, by outcome', ['outcome']),
+    outboundConnections: new Gauge({
+      name: 'isobot_outbound_connections_open',
+      help: 'Open connections of bot code',
+      registers,
+    }),
+    outboundConnectionBytes: counter(
+      'outbound_connection_bytes_total',
+      'Bytes that connections of bot code have sent and received',
+      ['direction'],
+    ),
     webhookRequests: counter('webhook_requests_total', 'Requests to webhooks, by webhook (chat or inbox) and outcome', [
       'webhook',
       'outcome',

@@ -10,6 +10,7 @@ import type {
   FetchStream,
   TlsOptions,
 } from '#sandbox/protocol/contract.ts'
+import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { Deadline } from './deadline.ts'
 import { OutboundError } from './errors.ts'
 import type { Target } from './targets.ts'
@@ -26,12 +27,16 @@ export interface ConnectionRequest {
   /** Upper bounds of the bytes received, and of those sent. */
   maxBytes: number
   maxSentBytes: number
+  metrics: ConnectionMetrics
   /** Begins another lease, for the connection that continues this one with TLS. @throws OutboundError */
   lease(signal: AbortSignal): Lease
 }
 
 /** Time for a peer to take the last bytes of a connection that is closed. */
 const closingMilliseconds = 2000
+
+/** Counts what is open, and what it carries. */
+export type ConnectionMetrics = Pick<Metrics, 'outboundConnections' | 'outboundConnectionBytes'>
 
 /** The time and the memory of one connection, until it is over. */
 export interface Lease {
@@ -108,6 +113,7 @@ class Connection implements FetchConnection {
     this.#lease = lease
     this.url = `${request.tls ? 'tls' : 'tcp'}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`
     this.parts = this.#read()
+    request.metrics.outboundConnections.inc()
     const { deadline } = lease
     deadline.limitIdleness()
     deadline.signal.addEventListener('abort', this.#abort, { once: true })
@@ -152,6 +158,7 @@ class Connection implements FetchConnection {
         const chunk = this.#socket.read() as Buffer | null
         if (chunk !== null) {
           left -= chunk.length
+          this.#count('received', chunk)
           if (left >= 0) yield chunk
           else this.#fail(tooMuch(this.#request, 'received from', this.#request.maxBytes))
         } else if (this.#socket.readableEnded || this.#socket.destroyed) break
@@ -174,6 +181,7 @@ class Connection implements FetchConnection {
         if (this.#isReplaced || this.#socket.destroyed) return
         left -= part.length
         if (left < 0) return this.#fail(tooMuch(this.#request, 'sent to', this.#request.maxSentBytes))
+        this.#count('sent', part)
         if (!this.#socket.write(part)) await this.#drained()
       }
       if (this.#isReplaced) return
@@ -215,7 +223,12 @@ class Connection implements FetchConnection {
     this.#wake()
   }
 
+  #count(direction: 'sent' | 'received', { length }: Uint8Array): void {
+    this.#request.metrics.outboundConnectionBytes.inc({ direction }, length)
+  }
+
   readonly #end = (): void => {
+    this.#request.metrics.outboundConnections.dec()
     clearTimeout(this.#closing)
     this.#lease.deadline.signal.removeEventListener('abort', this.#abort)
     this.#lease.end()

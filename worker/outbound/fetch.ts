@@ -125,6 +125,7 @@ function connect(
     maxBytes: fetchMegabytes * megabyte,
     maxSentBytes: maxRequestBytes,
     signal,
+    metrics: worker.metrics,
     hold() {
       using held = new DisposableStack()
       held.use(worker.memory.open(tenant)).add(streamBytes + contentBytes)

@@ -4,7 +4,7 @@ import type { FetchConnection, TlsOptions } from '#sandbox/protocol/contract.ts'
 import type { Config } from '#shared/config/config.ts'
 import { completeResponses } from '#shared/connectivity/complete-responses.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
-import { openConnection, type Lease } from './connections.ts'
+import { openConnection, type ConnectionMetrics, type Lease } from './connections.ts'
 import { Deadline } from './deadline.ts'
 import { OutboundError } from './errors.ts'
 import { firstRequest, redirectedRequest, redirectOf, type HttpRequest, type Method } from './redirects.ts'
@@ -62,6 +62,7 @@ export interface OutboundConnection {
   maxSentBytes: number
   /** Closes the connection. */
   signal: AbortSignal
+  metrics: ConnectionMetrics
   /** Counts the memory of the connection, and of that which continues it with TLS, until it is disposed. @throws OutboundError */
   hold(): Disposable
 }

@@ -190,6 +190,49 @@ test('connections to a peer that reads nothing are closed soon after they are de
   await expect.poll(() => openSockets() - before, { timeout: 8000 }).toBeLessThanOrEqual(8)
 })
 
+test('what is open, and the bytes that it carries, are metrics', async () => {
+  const figures = async () => {
+    const text = await guarded.metrics()
+    const valueOf = (name: string) =>
+      Number(
+        text
+          .split('\n')
+          .find((line) => line.startsWith(name))
+          ?.split(' ')[1] ?? 0,
+      )
+    const bytes = (direction: string) => valueOf(`isobot_outbound_connection_bytes_total{direction="${direction}"}`)
+    return { open: valueOf('isobot_outbound_connections_open '), sent: bytes('sent'), received: bytes('received') }
+  }
+  await expect.poll(async () => (await figures()).open).toBe(0)
+  const before = await figures()
+  visits = []
+  const ended = run(`
+    const sink = net.connect(ports.sink, host)
+    sink.write('four')
+    const echo = net.connect(ports.echo, host)
+    echo.write('twelve bytes')
+    await once(echo, 'data')
+    await new Promise((resolve) => setTimeout(resolve, 2000))`)
+  await expect.poll(async () => (await figures()).received - before.received).toBe(12)
+  await expect.poll(async () => (await figures()).sent - before.sent).toBe(16)
+  expect((await figures()).open).toBe(2)
+  await ended
+  await expect.poll(async () => (await figures()).open).toBe(0)
+})
+
+test('a process of the sandbox that ends ends its connections', async () => {
+  visits = []
+  const outcome = await run(`
+    const socket = net.connect(ports.sink, host)
+    await once(socket, 'connect')
+    socket.write('here')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const all = []
+    for (;;) all.push(new Array(1_000_000).fill(all))`)
+  expect(outcome).toMatchObject({ status: 'failed', reason: 'memory' })
+  await expect.poll(() => visits.map(({ received, hasEnded }) => [received, hasEnded])).toEqual([['here', true]])
+})
+
 test('a socket that is kept for later is closed with its run, read or not', async () => {
   const code = `
     const net = require('net')

@@ -16,6 +16,8 @@ export interface GuardedFetch extends AsyncDisposable {
   /** An address where nothing listens. */
   closed: string
   databaseUrl: string
+  /** The metrics, as text. */
+  metrics(): Promise<string>
 }
 
 export async function openGuardedFetch(environment: NodeJS.ProcessEnv = {}): Promise<GuardedFetch> {
@@ -33,6 +35,7 @@ export async function openGuardedFetch(environment: NodeJS.ProcessEnv = {}): Pro
     fetch: prepareFetch({ ...context, outbound })({ botId: 'bot_1', code: {} as never, limits }),
     closed,
     databaseUrl: database.url,
+    metrics: () => context.metrics.registry.metrics(),
     async serve(listener) {
       const server = createServer(listener)
       servers.push(server)
