@@ -4,10 +4,13 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../cli/postgres/free-port.ts'
 import type { SavedCredentials } from '../../cli/start/credentials.ts'
 import { createChatUser } from '../support/chat-client.ts'
+import { openLink } from '../chaos/network.ts'
+import { createDatabase } from '../support/databases.ts'
 import { startProviders, type SimulatedProviders } from '../support/models.ts'
 import { endedEvents, replies } from '../support/outcomes.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../support/platform.ts'
@@ -20,12 +23,15 @@ const run = promisify(execFile)
 /** Where pages say that the platform is, and a service of somebody else's that bots request. */
 const statedUrl = 'http://localhost:3000'
 const statedService = 'api.example.com'
+/** The database of somebody else that a bot connects to. */
+const statedDatabase = 'db.example.com:5432'
 const metricsToken = 'the-token-of-who-reads-figures'
 
 const pages = await readPages()
 const parts = new AsyncDisposableStack()
 let platform: Platform
 let servicePort: number
+let shop: URL
 let example: DeployedBot
 beforeAll(async () => {
   servicePort = await freePort()
@@ -36,13 +42,15 @@ beforeAll(async () => {
   })
   service.listen(servicePort, '127.0.0.1')
   parts.defer(() => void service.close())
+  shop = await openShop()
   const providers = parts.use(await startProviders())
   answerAsModels(providers.mock)
   platform = parts.use(
     await openPlatform({
       resolve: async () => [{ address: '127.0.0.1', family: 4 }],
       environment: {
-        OUTBOUND_ALLOW_PRIVATE: `${statedService}:${servicePort}`,
+        OUTBOUND_ALLOW_PRIVATE: `${statedService}:${servicePort},${shop.host}`,
+        OUTBOUND_CONNECT: shop.host,
         METRICS_TOKEN: metricsToken,
         ...providers.environment,
       },
@@ -54,6 +62,20 @@ beforeAll(async () => {
   example = { id: body.bot.id, webhookId, chatUrl: webhookUrl }
 })
 afterAll(() => parts.disposeAsync())
+
+/** A database with the stock of a shop, under the stated name. The platform's own server is never reached, but this link is. */
+async function openShop(): Promise<URL> {
+  const database = await createDatabase()
+  parts.defer(() => database.drop())
+  const client = new Client(database.url)
+  await client.connect()
+  await client.query(`create table stock (product text, pieces int); insert into stock values ('lamp', 3)`)
+  await client.end()
+  const url = new URL(database.url)
+  const port = Number(url.port || 5432)
+  const link = parts.use(await openLink(() => port))
+  return Object.assign(url, { host: `${statedDatabase.split(':')[0]}:${link.port}` })
+}
 
 /** The answers of models to the examples of the pages. */
 function answerAsModels(mock: SimulatedProviders['mock']): void {
@@ -129,6 +151,8 @@ async function openPage(page: string): Promise<PageContext & AsyncDisposable> {
         .replaceAll(statedUrl, platform.url)
         .replaceAll(`https://${statedService}`, `http://${statedService}:${servicePort}`)
         .replaceAll(`"${statedService}"`, `"${statedService}:${servicePort}"`)
+        .replaceAll(`postgres://bot@${statedDatabase}/shop`, shop.href)
+        .replaceAll(statedDatabase, shop.host)
         .replaceAll('<webhookId>', context.bot.webhookId)
         .replaceAll('<botId>', context.bot.id)
         .replaceAll('<workspaceId>', platform.workspaceId)

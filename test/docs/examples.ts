@@ -1,8 +1,9 @@
 import { writeFile, mkdir } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { expect } from 'vitest'
 import * as operations from '#shared/operations/index.ts'
 import { compile } from '#shared/schema.ts'
+import { bundleSdk } from '../sdk/bundle.ts'
 import { createChatUser } from '../support/chat-client.ts'
 import { logOf } from '../support/install-code.ts'
 import { type DeployedBot, type Platform } from '../support/platform.ts'
@@ -23,6 +24,8 @@ export interface PageContext {
   /** Puts what is true here in place of what a page can only say in general: addresses and ids. */
   localise(text: string): string
 }
+
+const sdkFolder = join(import.meta.dirname, '..', 'sdk')
 
 const patience = { timeout: 20_000, interval: 20 }
 
@@ -47,12 +50,15 @@ export async function runExample(context: PageContext, block: Block): Promise<vo
   await run(context, block, argument.join(' '))
 }
 
-/** `with`: further fields of createBot. `file`: where it is written as well. `say`, `send`, `event`: what a user does, in words or as a payload; `hear`, `log`, `fail`: what comes of it. */
+/** `with`: further fields of createBot. `bundled`: a file with a bot of the public SDK, bundled as its command line does. `file`: where it is written as well. `say`, `send`, `event`: what a user does, in words or as a payload; `hear`, `log`, `fail`: what comes of it. */
 async function deployBot(context: PageContext, block: Block): Promise<void> {
   const { platform, localise } = context
   const [fields = '{}'] = notesOf(block, 'with')
-  const code = localise(block.text)
-  for (const name of notesOf(block, 'file')) await writeInto(context.directory, name, code)
+  const text = localise(block.text)
+  const [bundled] = notesOf(block, 'bundled')
+  for (const name of [...notesOf(block, 'file'), ...notesOf(block, 'bundled')])
+    await writeInto(context.directory, name, text)
+  const code = bundled === undefined ? text : await bundleSdk(relative(sdkFolder, join(context.directory, bundled)))
   const answer = await platform.ask('POST', '/v1/admin/bots', { code, ...(JSON.parse(localise(fields)) as object) })
   expect(answer.body).toHaveProperty('bot')
   const { id, integrations } = answer.body.bot

@@ -88,7 +88,10 @@ async function secure(socket: Socket, host: string, tls: TlsOptions, deadline: D
   }
 }
 
-/** Carries the bytes of an open connection in both directions, each no faster than the other side takes them. */
+/**
+ * Carries the bytes of an open connection in both directions, each no faster than the other side takes them. Its functions are
+ * its own properties: a run records the steps of its requests in copies of their answers.
+ */
 class Connection implements FetchConnection {
   readonly status = 200
   readonly statusText = 'Connected'
@@ -124,7 +127,10 @@ class Connection implements FetchConnection {
     if (deadline.signal.aborted) this.#abort()
   }
 
-  async secure({ tls = {}, content }: FetchRequest, signal: AbortSignal): Promise<FetchConnection | FetchFailure> {
+  readonly secure = async (
+    { tls = {}, content }: FetchRequest,
+    signal: AbortSignal,
+  ): Promise<FetchConnection | FetchFailure> => {
     const socket = this.#leave()
     const { host } = this.#request.target
     let lease: Lease | undefined
@@ -194,7 +200,7 @@ class Connection implements FetchConnection {
     }
   }
 
-  close(): void {
+  readonly close = (): void => {
     if (this.#isReplaced || this.#closing || this.#socket.destroyed) return
     this.#closing = setTimeout(this.#abort, closingMilliseconds)
     if (this.#isSent) this.#socket.destroySoon()

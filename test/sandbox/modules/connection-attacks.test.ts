@@ -101,6 +101,20 @@ function openSockets(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
 }
 
+/** The metrics of connections. */
+async function figures() {
+  const text = await guarded.metrics()
+  const valueOf = (name: string) =>
+    Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(name))
+        ?.split(' ')[1] ?? 0,
+    )
+  const bytes = (direction: string) => valueOf(`isobot_outbound_connection_bytes_total{direction="${direction}"}`)
+  return { open: valueOf('isobot_outbound_connections_open '), sent: bytes('sent'), received: bytes('received') }
+}
+
 async function told(body: string): Promise<unknown> {
   const { result } = done(await run(body))
   return (JSON.parse((result as { body: string }).body) as { value?: unknown }).value
@@ -191,18 +205,6 @@ test('connections to a peer that reads nothing are closed soon after they are de
 })
 
 test('what is open, and the bytes that it carries, are metrics', async () => {
-  const figures = async () => {
-    const text = await guarded.metrics()
-    const valueOf = (name: string) =>
-      Number(
-        text
-          .split('\n')
-          .find((line) => line.startsWith(name))
-          ?.split(' ')[1] ?? 0,
-      )
-    const bytes = (direction: string) => valueOf(`isobot_outbound_connection_bytes_total{direction="${direction}"}`)
-    return { open: valueOf('isobot_outbound_connections_open '), sent: bytes('sent'), received: bytes('received') }
-  }
   await expect.poll(async () => (await figures()).open).toBe(0)
   const before = await figures()
   visits = []
