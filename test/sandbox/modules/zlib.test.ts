@@ -47,6 +47,10 @@ function codeOf(work: () => Buffer): unknown {
   return typeof result === 'string' ? result : (result as { code: string }).code
 }
 
+function raise(error: Error): never {
+  throw error
+}
+
 /** The code of a function's error, or that it has none. */
 function hasCode(work: () => unknown): unknown {
   try {
@@ -281,6 +285,56 @@ test('streams in an isolate unpack in chunks of any size, and fail as in Node', 
     return results`)
   const faults = [['Z_BUF_ERROR', -5], ['Z_DATA_ERROR', -3], expect.stringMatching(/^first /)]
   expect(answer).toEqual([...Array.from({ length: 8 }, () => 'first second'), ...faults])
+})
+
+/** Random numbers that are the same in each run. */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state * 1_103_515_245 + 12_345) & 0x7f_ff_ff_ff
+    return (state >> 8) % below
+  }
+}
+
+test('streams that are written and flushed at random have the content and the faults of Node', async () => {
+  const text = Buffer.alloc(60_000, 'words, more words and others; ')
+  const unpack = { Gzip: 'gunzipSync', Deflate: 'inflateSync', DeflateRaw: 'inflateRawSync' } as const
+  const packed = { Gunzip: gzipSync(text), Inflate: deflateSync(text), InflateRaw: deflateRawSync(text) }
+  const names = ['Gzip', 'Deflate', 'DeflateRaw', 'Gunzip', 'Inflate', 'InflateRaw', 'Unzip'] as const
+
+  async function play(of: Zlib, seed: number): Promise<unknown> {
+    const random = randomOf(seed)
+    const name = names[random(7)]!
+    const whole = Object.hasOwn(unpack, name) ? text : packed[name === 'Unzip' ? 'Inflate' : (name as 'Gunzip')]
+    const changed = Buffer.from(whole)
+    if (random(3) === 0) changed[random(changed.length)]! ^= 1 + random(255)
+    const input = [whole, Buffer.concat([whole, whole]), whole.subarray(0, -1 - random(9)), changed][random(4)]!
+    const options = [{}, { chunkSize: 64 }, { flush: 2 }, { finishFlush: 2 }, { level: 0 }, { windowBits: 15 }][
+      random(6)
+    ]!
+    const stream = of[`create${name}`](options)
+    const parts: Buffer[] = []
+    let fault = ''
+    stream
+      .on('data', (part: Buffer) => parts.push(part))
+      .on('error', (error) => (fault = codeOf(() => raise(error)) as string))
+    for (let at = 0; at < input.length;) {
+      const size = [1, 5, 100, 5000, 40_000][random(5)]!
+      stream.write(input.subarray(at, at + size))
+      at += size
+      if (random(4) === 0) stream.flush([0, 2, 3][random(3)]!)
+      if (random(3) === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    stream.end()
+    await new Promise((resolve) => stream.once('close', resolve))
+    const made = Buffer.concat(parts)
+    const isPacked = Object.hasOwn(unpack, name) && fault === ''
+    // With an early end, what was made is not complete.
+    const content = isPacked ? zlibOfNode[unpack[name as 'Gzip']](made, { finishFlush: 2 }) : fault === '' ? made : ''
+    return [seed, name, options, fault, content.toString('latin1').length, crc32OfNode(content)]
+  }
+
+  for (let seed = 1; seed <= 150; seed += 1) expect(await play(zlib, seed)).toEqual(await play(zlibOfNode, seed))
 })
 
 test('a flush in an isolate makes the data so far decodable, and functions with a callback can be promised', async () => {
