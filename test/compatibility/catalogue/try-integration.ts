@@ -61,7 +61,7 @@ async function hasHandled(api: Connection, botId: string): Promise<boolean> {
 }
 
 /** All that the platform has recorded of a bot: its log, and the steps of its events. */
-async function recordsOf(api: Connection, botId: string): Promise<string> {
+export async function recordsOf(api: Connection, botId: string): Promise<string> {
   const { events } = await api.ask<'listBotEvents'>('GET', `/v1/admin/bots/${botId}/events`)
   const details = await Promise.all(
     events.map(({ id }) => api.ask<'getBotEvent'>('GET', `/v1/admin/bots/${botId}/events/${id}`)),
@@ -73,7 +73,7 @@ async function recordsOf(api: Connection, botId: string): Promise<string> {
 }
 
 /** The hosts of requests that were refused. */
-function hostsIn(text: string): string[] {
+export function hostsIn(text: string): string[] {
   const refused = text.matchAll(/([\w-]+(?:\.[\w-]+)+) may not be requested/g)
   return [...new Set(Array.from(refused, ([, host]) => host!))].toSorted()
 }
