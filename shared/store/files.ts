@@ -115,11 +115,11 @@ export function assertFileSize(bytes: number, { maxFileBytes }: FileLimits): voi
   )
 }
 
-/** @throws ApiError `QuotaExceeded` when a file of a visitor is larger than those may be */
+/** @throws ApiError `LimitExceeded` when a file of a visitor is larger than those may be */
 export function assertVisitorFileSize(bytes: number, { maxFileBytes, visitors }: VisitorLimits): void {
   const maximum = Math.min(maxFileBytes, visitors.maxFileBytes)
   if (bytes <= maximum) return
-  throw new ApiError('QuotaExceeded', `A file may have ${maximum / megabyte} MB, not ${bytes} bytes`, {
+  throw new ApiError('LimitExceeded', `A file may have ${maximum / megabyte} MB, not ${bytes} bytes`, {
     metadata: { setting: 'WEBCHAT_FILE_MB', maximum, requested: bytes },
   })
 }

@@ -1,6 +1,7 @@
 import { Fragment, type JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Author } from './composing.ts'
+import { reasonOf } from './failure.ts'
 import { isBeingWritten, keyOf, sentIdOf, type Shown } from './history.ts'
 import { Icon } from './icons.tsx'
 import { safeSource } from './links.ts'
@@ -154,7 +155,9 @@ export function Messages(): JSX.Element {
       <p class="status" role="status" tabIndex={chat.uploads.value.length > manyUploads ? 0 : undefined}>
         {chat.uploads.value.map(({ name, failure }, index) => (
           <span key={index} class={failure === undefined ? 'upload' : 'upload failure'} dir="auto">
-            {failure === undefined ? text('uploading', { name }) : `${name}: ${text('notSent', { reason: failure })}`}
+            {failure === undefined
+              ? text('uploading', { name })
+              : `${name}: ${text('notSent', { reason: reasonOf(failure, text) })}`}
           </span>
         ))}
         {connection.value === 'refused' && text('unavailable')}
@@ -255,7 +258,7 @@ function Progress({ of: { id, failure } }: { of: Unsent }): JSX.Element {
   if (failure === undefined) return <span class="visually-hidden late">{text('waiting')}</span>
   return (
     <p class="failure" role="alert">
-      {text('notSent', { reason: failure })}{' '}
+      {text('notSent', { reason: reasonOf(failure, text) })}{' '}
       <button type="button" onClick={() => chat.outbox.retry(id)}>
         {text('retry')}
       </button>{' '}

@@ -1,4 +1,5 @@
 import { ChatError } from '../../../shared/chat-client/chat-error.ts'
+import { failureOf, type Failure } from './failure.ts'
 import { inTurn } from './in-turn.ts'
 import type { FrameStorage } from './storage.ts'
 import type { Payload } from './types.ts'
@@ -14,7 +15,7 @@ export interface Unsent {
   /** Absent for a visitor whom the site does not name. */
   visitor?: string
   /** Why the platform refused it. */
-  failure?: string
+  failure?: Failure
 }
 
 /**
@@ -108,7 +109,7 @@ export function openOutbox(
         remove(message.id)
       } catch (error) {
         if (!isRefusal(error)) return false
-        if (storage.get(name) !== undefined) write(name, { ...message, failure: error.message })
+        if (storage.get(name) !== undefined) write(name, { ...message, failure: failureOf(error) })
       }
     }
     return true

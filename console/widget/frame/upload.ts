@@ -2,6 +2,7 @@ import { signal, type ReadonlySignal } from '@preact/signals'
 import { ChatError, readError } from '../../../shared/chat-client/chat-error.ts'
 import { sentFileName } from '../../../shared/chat-client/sent-file-name.ts'
 import type { Ask } from './api.ts'
+import { failureOf, type Failure } from './failure.ts'
 import { isRefusal, newId, waitOf } from './outbox.ts'
 import type { Payload } from './types.ts'
 
@@ -15,7 +16,7 @@ interface CreatedFile {
 /** A file on its way, or refused with the reason. */
 interface Upload {
   name: string
-  failure?: string
+  failure?: Failure
 }
 
 /**
@@ -69,7 +70,7 @@ export function openUploads(
           if (visitor() === author) send(payload, conversationId)
           end()
         } catch (error) {
-          end({ ...upload, failure: error instanceof Error ? error.message : '' })
+          end({ ...upload, failure: failureOf(error) })
         }
       }
     },
@@ -157,5 +158,7 @@ async function readRefusal({ status, responseText }: XMLHttpRequest): Promise<Er
   const error = await readError(new Response(responseText, { status }))
   // A proxy in front of the platform refuses large files in its own words.
   const isOfProxy = !(error instanceof ChatError) && status < 500
-  return isOfProxy ? new ChatError({ type: 'Refused', message: error.message }, status) : error
+  return isOfProxy
+    ? new ChatError({ type: status === 413 ? 'PayloadTooLarge' : 'Refused', message: error.message }, status)
+    : error
 }

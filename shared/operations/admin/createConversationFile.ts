@@ -20,7 +20,7 @@ export const createConversationFile = operation({
   path: '/v1/admin/bots/{botId}/conversations/{conversationId}/files',
   access: 'agent',
   stability: 'experimental',
-  errors: ['ResourceNotFound', 'RelationConflict', 'QuotaExceeded'],
+  errors: ['ResourceNotFound', 'RelationConflict', 'QuotaExceeded', 'LimitExceeded', 'UnsupportedMediaType'],
   status: 201,
   input: closedObject({ botId: { type: 'string' }, conversationId: { type: 'string' }, ...sentFileInput }),
   output: closedObject({ file: sentFile }),

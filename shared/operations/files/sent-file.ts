@@ -56,7 +56,7 @@ export interface NewSentFile {
 /**
  * Creates a file whose content is sent to its `uploadUrl`, with the quotas of visitors where a user of a chat sends it.
  *
- * @throws ApiError `QuotaExceeded`
+ * @throws ApiError `QuotaExceeded`, or `LimitExceeded` when the file is larger than those of visitors may be
  */
 export async function createSentFile({ db, config }: Context, given: NewSentFile) {
   const { botId, installation, userId, isMembers = false, name, size, tags, expiresAt } = given
@@ -99,11 +99,14 @@ export async function createSentFile({ db, config }: Context, given: NewSentFile
   return { file: { id, key: name, url, uploadUrl, contentType, expiresAt: expiry.toISOString() } }
 }
 
-/** @throws ApiError `InvalidPayload` when a web chat takes no files of this type */
+/** @throws ApiError `UnsupportedMediaType` when a web chat takes no files of this type */
 export function assertSentType(configuration: WebchatConfiguration, name: string): void {
   const contentType = contentTypeOf(name)
   if (isAllowedType(configuration, contentType)) return
   const { fileTypes = [] } = configuration
   const allowed = fileTypes.length > 0 ? `only ${fileTypes.join(', ')}` : 'no files'
-  throw new ApiError('InvalidPayload', `key: the file is of the type ${contentType}, and the web chat takes ${allowed}`)
+  throw new ApiError(
+    'UnsupportedMediaType',
+    `key: the file is of the type ${contentType}, and the web chat takes ${allowed}`,
+  )
 }

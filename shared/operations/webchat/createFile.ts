@@ -13,7 +13,7 @@ export const createFile = operation({
   method: 'POST',
   path: '/webchat/{webhookId}/files',
   access: 'user',
-  errors: ['Forbidden', 'QuotaExceeded'],
+  errors: ['Forbidden', 'QuotaExceeded', 'LimitExceeded', 'UnsupportedMediaType'],
   status: 201,
   input: closedObject(sentFileInput, {
     tags: {

@@ -23,7 +23,7 @@ test('a visitor attaches files, which the bot reads at their address, and sees w
   await chat.getByRole('link', { name: 'notes.txt' }).waitFor()
   await chat.getByText('It has 9 bytes').waitFor()
   await attach('<b>page.html')
-  await chat.getByText('<b>page.html: Not sent: key: the file is of the type text/html').waitFor()
+  await chat.getByText('<b>page.html: Not sent: Files of this type cannot be sent here.').waitFor()
   expect(await violations(page)).toEqual([])
   // A name that shows a program as a picture, and one that is longer than the platform takes.
   await attach('cat\u202Egnp.txt')
@@ -34,7 +34,7 @@ test('a visitor attaches files, which the bot reads at their address, and sees w
   await attach('large.txt')
   await chat.getByText('Sending: large.txt').waitFor()
   expect(await violations(page)).toEqual([])
-  expect(complaints.filter((line) => !line.includes('status of 400'))).toEqual([])
+  expect(complaints.filter((line) => !line.includes('status of 415'))).toEqual([])
   await page.context().close()
 })
 
@@ -56,7 +56,7 @@ test('files chosen while another is on its way lose neither it nor a refusal, an
   await attach('slow.txt')
   await chat.getByText('Sending: slow.txt').waitFor()
   await attach('page.html')
-  const refusal = chat.getByText('page.html: Not sent: key: the file is of the type text/html')
+  const refusal = chat.getByText('page.html: Not sent: Files of this type cannot be sent here.')
   await refusal.waitFor()
   expect(await chat.getByText('Sending: slow.txt').count()).toBe(1)
   released.resolve()
@@ -139,12 +139,32 @@ test('a file that the platform fails to take, or a proxy refuses, is given up wi
   }
   await page.route('**/files/upload/*', (route) => route.fulfill({ status: 413, body: '<h1>Too large</h1>' }))
   await attach('large.txt')
-  await chat.getByText('large.txt: Not sent: The answer has the status 413').waitFor()
+  await chat.getByText('large.txt: Not sent: The size is above the limit.').waitFor()
   const failure = { id: 'err_1', code: 503, type: 'Unavailable', message: 'The store is full' }
   await page.route('**/files/upload/*', (route) => route.fulfill({ status: 503, json: failure }))
   await attach('small.txt')
   await chat.getByText('small.txt: Not sent: The store is full').waitFor({ timeout: 20_000 })
   expect(await chat.getByText('Sending:').count()).toBe(0)
+  await page.context().close()
+})
+
+test('visitors read in their language why a file is refused', async () => {
+  const { page, chat } = await visit({}, { locale: 'de-DE' })
+  await page.getByRole('button', { name: 'Chat öffnen' }).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  const attach = async (name: string) => {
+    const choosing = page.waitForEvent('filechooser')
+    await chat.getByRole('button', { name: 'Datei anhängen' }).click()
+    await (await choosing).setFiles({ name, mimeType: 'text/plain', buffer: Buffer.from('two words') })
+  }
+  await attach('page.html')
+  const refusals = chat.getByRole('status').getByText('Nicht gesendet')
+  const ofType = 'page.html: Nicht gesendet: Dateien dieser Art können hier nicht gesendet werden.'
+  await expect.poll(() => refusals.allTextContents(), patience).toEqual([ofType])
+  await page.route('**/files/upload/*', (route) => route.fulfill({ status: 413, body: 'Request Entity Too Large' }))
+  await attach('large.txt')
+  const ofSize = 'large.txt: Nicht gesendet: Die Größe ist über der Grenze.'
+  await expect.poll(() => refusals.allTextContents(), patience).toEqual([ofSize])
   await page.context().close()
 })
 
@@ -164,7 +184,7 @@ test('text that is pasted with a picture of it stays text; a picture alone is a 
   expect(await paste({ 'text/plain': 'Tea\t3', 'text/html': '<table><tr><td>Tea<td>3</table>' })).toBe(true)
   expect(await paste({ 'text/html': '<img src="pasted.png">' })).toBe(false)
   // This web chat takes only texts as files: its answer shows that the picture was given to it as a file.
-  await chat.getByText('pasted.png: Not sent: key: the file is of the type image/png').waitFor()
+  await chat.getByText('pasted.png: Not sent: Files of this type cannot be sent here.').waitFor()
   // A file that is dropped on the chat is given to it too, where the browser would leave the page for it.
   const isLeft = await page.frames()[1]!.evaluate<boolean>(`{
     const dataTransfer = new DataTransfer()

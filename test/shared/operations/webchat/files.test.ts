@@ -95,7 +95,7 @@ test('types that the configuration does not name are refused, and so are documen
   withVisitor(async (visitor) => {
     for (const key of ['page.html', 'run.exe', 'script.js', 'no-extension', 'x.pdf.zip']) {
       const answer = await visitor.ask('POST', '/files', { key, size: 5, contentType: 'image/png' })
-      expect(answer).toMatchObject({ status: 400, body: { type: 'InvalidPayload' } })
+      expect(answer).toMatchObject({ status: 415, body: { type: 'UnsupportedMediaType' } })
       expect(answer.body.message).toContain('only image/*, application/pdf, text/plain')
     }
     // A drawing may contain scripts: it is an image, and is not shown in the origin of the platform.
@@ -108,7 +108,10 @@ test('types that the configuration does not name are refused, and so are documen
 test('visitors have quotas of their own, for a file, a visitor and all visitors, which concurrent requests do not exceed', () =>
   withVisitor(async (visitor) => {
     const create = (size: number, by = visitor) => by.ask('POST', '/files', { key: 'a.png', size })
-    expect(await create(megabyte + 1)).toMatchObject(quotaExceeded('WEBCHAT_FILE_MB'))
+    expect(await create(megabyte + 1)).toMatchObject({
+      status: 413,
+      body: { type: 'LimitExceeded', metadata: { setting: 'WEBCHAT_FILE_MB' } },
+    })
     const answers = await Promise.all(Array.from({ length: 10 }, () => create(kilobyte)))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(3)
     expect(answers.find(({ status }) => status !== 201)).toMatchObject(quotaExceeded('WEBCHAT_VISITOR_FILES'))
