@@ -32,18 +32,19 @@ export interface BuiltProject {
 export async function buildProject(project: ThirdPartyProject, sdk: string, folder: string): Promise<BuiltProject> {
   await cp(project.folder, folder, { recursive: true, filter: (path) => !/node_modules|\.git$/.test(basename(path)) })
   await rm(join(folder, 'package-lock.json'), { force: true })
-  // Some versions of the SDK import React and do not install it.
-  const dependencies = { react: '^18.0.0', ...project.dependencies, '@botpress/sdk': sdk }
+  // Some versions of the SDK import React and do not install it. Definitions for early versions have schemas of Zod itself.
+  const own = { react: '^18.0.0', 'zod-to-json-schema': '3.23.5' }
+  const dependencies = { ...own, ...project.dependencies, '@botpress/sdk': sdk }
   const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as object
   // Sources import the manifest for their name and version.
-  const own = {
+  const cleared = {
     devDependencies: {},
     peerDependencies: {},
     workspaces: undefined,
     overrides: undefined,
     pnpm: undefined,
   }
-  await writeFile(join(folder, 'package.json'), JSON.stringify({ ...manifest, ...own, dependencies }))
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ ...manifest, ...cleared, dependencies }))
   const options = ['--force', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']
   await run('npm', ['install', ...options], { cwd: folder, maxBuffer: 64 * 1024 * 1024 }).catch((error: Error) => {
     const [, reason = error.message] =
@@ -60,7 +61,12 @@ export async function buildProject(project: ThirdPartyProject, sdk: string, fold
      export default instance
      export const handler = instance?.handler`,
   )
-  const definition = await bundle(folder, plugins, `export { default } from './${project.kind}.definition.ts'`)
+  const definition = await bundle(
+    folder,
+    plugins,
+    `export { default } from './${project.kind}.definition.ts'
+     export { zodToJsonSchema } from 'zod-to-json-schema'`,
+  )
   await writeFile(join(folder, 'definition.cjs'), definition)
   // The definition is code of a stranger: it gets no environment and changes no file.
   const { stdout } = await run(

@@ -1,12 +1,12 @@
 'use strict'
 // Prints the declarations of a bundled definition, with its schemas in JSON.
-const { default: definition } = require(process.argv[2])
+const { default: definition, zodToJsonSchema } = require(process.argv[2])
 
 const isSchema = (value) => typeof value?.safeParse === 'function'
 
 function toJsonSchema(schema) {
   const convert = schema.toJSONSchema ?? schema.toJsonSchema
-  return convert ? convert.call(schema) : {}
+  return convert ? convert.call(schema) : zodToJsonSchema(schema)
 }
 
 function plain(value, depth = 0) {

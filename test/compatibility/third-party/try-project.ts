@@ -18,8 +18,9 @@ export interface ThirdPartyTrial {
 }
 
 const requestMilliseconds = 60_000
-const pollMilliseconds = 100
-const settleMilliseconds = 10_000
+const pollMilliseconds = 500
+/** Longer than all attempts of an event take, whose pauses are 1, 2 and 4 s. */
+const settleMilliseconds = 60_000
 
 /** Bodies that a stranger may send to a webhook: none, and values that break careless code. */
 const bodies = [
