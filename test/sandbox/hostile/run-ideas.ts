@@ -16,8 +16,8 @@ const stuckMilliseconds = 10_000
 /** A stuck thread is gone this long after the limit; the rest is for a busy machine. */
 const goneMilliseconds = stuckMilliseconds + 3000 + 10_000
 
-/** Upper bound of the time of a neighbour's reply while its process lives, with a margin for a busy machine. */
-const slowMilliseconds = 2000 + 8000
+/** Upper bound of the time of a neighbour's reply while its process lives: seconds on a busy machine, and less than ideas may take. */
+const slowMilliseconds = 30_000
 
 const maxUploads = 3
 

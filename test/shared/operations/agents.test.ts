@@ -368,5 +368,5 @@ test('the member who answers types and sends files, and no other member does', a
   expect(row).toMatchObject({ owner_type: 'user', user_id: userId, index: false })
   const days = (new Date(again.expiresAt as string).getTime() - Date.now()) / (24 * 3600 * 1000)
   expect(Math.round(days)).toBe(30)
-  expect((await create(ada!, { key: 'large.bin', size: 2 ** 40 })).status).toBe(403)
+  expect((await create(ada!, { key: 'large.bin', size: 2 ** 40 })).status).toBe(413)
 })
