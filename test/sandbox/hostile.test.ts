@@ -89,7 +89,7 @@ const hostile: Record<string, Hostile> = {
   'nests JSON deeper than its process has memory for': {
     body: `JSON.parse('['.repeat(2 ** 25))`,
     reason: 'crashed',
-    limits: { memoryMegabytes: 128, cpuMilliseconds: 20_000 },
+    limits: { memoryMegabytes: 128, cpuMilliseconds: 20_000, wallMilliseconds: 50_000 },
     kills: true,
   },
   'searches an endless array natively': {
