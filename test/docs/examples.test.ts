@@ -23,7 +23,7 @@ const run = promisify(execFile)
 /** Where pages say that the platform is, and a service of somebody else's that bots request. */
 const statedUrl = 'http://localhost:3000'
 const statedService = 'api.example.com'
-/** The database of somebody else that a bot connects to. */
+/** The address of a database in the pages, to which a bot connects. */
 const statedDatabase = 'db.example.com:5432'
 const metricsToken = 'the-token-of-who-reads-figures'
 

@@ -24,8 +24,8 @@ function createModule(): object {
 }
 
 function checksumOf(value: unknown, start: unknown = 0): number {
-  if (value instanceof ArrayBuffer) bytesOf(undefined, 'data')
-  const bytes = bytesOf(value, 'data')
+  // Node's takes no ArrayBuffer, unlike the others.
+  const bytes = bytesOf(value instanceof ArrayBuffer ? undefined : value, 'data')
   if (typeof start !== 'number') throw codedError('ERR_INVALID_ARG_TYPE', '"value" must be of type number', TypeError)
   if (start !== start >>> 0) {
     const message = `The value of "value" is out of range. It must be a 32-bit unsigned integer. Received ${start}`

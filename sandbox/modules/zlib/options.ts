@@ -15,7 +15,7 @@ export interface ZlibOptions {
   maxOutputLength: number
 }
 
-/** What the options of a format depend on. */
+/** The properties of a format that its options depend on. */
 export interface Format {
   /** The argument for the bits of the window, by which zlib tells the formats of data apart. */
   bits(windowBits: number): number

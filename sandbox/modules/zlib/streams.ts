@@ -81,7 +81,7 @@ export function createStreamClass(name: string, open: OpenCoder): unknown {
   return new Proxy(ZlibStream, { apply: (Class, _this, [options]: [object?]) => new Class(options) })
 }
 
-/** What a generator has not given yet. Leaving the loop does not end it. */
+/** The values that a generator has not given yet. Leaving the loop does not end it. */
 function* rest<T>(parts: Generator<T, void>): Generator<T, void> {
   for (let part = parts.next(); !part.done; part = parts.next()) yield part.value
 }

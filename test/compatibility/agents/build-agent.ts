@@ -3,6 +3,7 @@ import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
+import { commandLineSettings } from '../../sdk/bundle.ts'
 
 const run = promisify(execFile)
 
@@ -28,13 +29,8 @@ export async function buildAgent(folder: string): Promise<string> {
   await copyFile(join(import.meta.dirname, 'agent.js'), entry)
   const { outputFiles } = await build({
     entryPoints: [entry],
-    bundle: true,
+    ...commandLineSettings,
     write: false,
-    platform: 'node',
-    target: 'es2020',
-    keepNames: true,
-    legalComments: 'none',
-    minify: true,
     logLevel: 'error',
     tsconfigRaw: {},
   })

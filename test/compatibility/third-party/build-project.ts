@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { build, type BuildFailure, type Plugin } from 'esbuild'
+import { commandLineSettings } from '../../sdk/bundle.ts'
 import type { ThirdPartyProject } from './projects.ts'
 
 const run = promisify(execFile)
@@ -89,13 +90,8 @@ async function bundle(folder: string, plugins: Plugin[], contents: string): Prom
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: folder },
     absWorkingDir: folder,
-    bundle: true,
+    ...commandLineSettings,
     write: false,
-    platform: 'node',
-    target: 'es2020',
-    keepNames: true,
-    legalComments: 'none',
-    minify: true,
     logLevel: 'silent',
     loader: { '.md': 'text', '.html': 'text', '.svg': 'text' },
     tsconfigRaw: { compilerOptions: { experimentalDecorators: true, baseUrl: '.' } },

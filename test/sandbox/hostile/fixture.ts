@@ -12,7 +12,7 @@ import { until } from './until.ts'
  * Long beside the processor time that code may take: sandbox processes have a low priority, and on a busy machine get little
  * of the processors in this time. Only ideas that are about time end by it, and have less.
  */
-const wallMilliseconds = 40_000
+export const wallMilliseconds = 40_000
 
 /** Small, so that what meets a limit meets it soon. */
 const limits = {

@@ -7,14 +7,14 @@ import { createChatUser } from '../../support/chat-client.ts'
 import type { Platform } from '../../support/platform.ts'
 import { replies } from '../../support/outcomes.ts'
 import { again, moduleOf, type Hostile } from './hostile.ts'
-import { openFixture, type Fixture } from './fixture.ts'
+import { openFixture, wallMilliseconds, type Fixture } from './fixture.ts'
 import { until } from './until.ts'
 
 /** Of code whose thread cannot be stopped: only the end of its time has its process killed. */
 const stuckMilliseconds = 10_000
 
-/** A stuck thread is gone this long after the limit; the rest is for a busy machine. */
-const goneMilliseconds = stuckMilliseconds + 3000 + 10_000
+/** A stuck thread is gone this long after the limit of its time; the rest is for a busy machine. */
+const goneMilliseconds = 3000 + 10_000
 
 /** Upper bound of the time of a neighbour's reply while its process lives: seconds on a busy machine, and less than ideas may take. */
 const slowMilliseconds = 30_000
@@ -168,7 +168,8 @@ function expectEnd(
     expect(at, `${line} in the log, which is ${JSON.stringify(lines)}`).not.toBe(-1)
     from = at + 1
   }
-  if (kills === true) expect(event.ended_at!.getTime() - event.started_at!.getTime()).toBeLessThan(goneMilliseconds)
+  const limit = kills === true ? stuckMilliseconds : wallMilliseconds
+  expect(event.ended_at!.getTime() - event.started_at!.getTime()).toBeLessThan(limit + goneMilliseconds)
 }
 
 const limitReasons = ['timeout', 'cpu', 'memory', 'hostCalls', 'network', 'result', 'timers', 'crashed']

@@ -81,7 +81,7 @@ function renegotiate(socket: TLSSocket): void {
   again()
 }
 
-/** What a run with this body comes to. */
+/** The outcome of a run with this body. */
 function run(body: string) {
   const code = `
     const net = require('net'), tls = require('tls')
