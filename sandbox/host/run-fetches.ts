@@ -13,7 +13,7 @@ import type {
 } from '../protocol/contract.ts'
 import { parseUntrustedJson } from '../protocol/parse-json.ts'
 import { secretRedactor } from '../protocol/redact-secrets.ts'
-import { maxCaCharacters } from '../protocol/units.ts'
+import { maxCaCharacters, maxTlsCharacters } from '../protocol/units.ts'
 import { RequestContent, type ContentPart } from './request-content.ts'
 import type { RunBudget } from './run-budget.ts'
 import type { RunStreams, StreamEnd } from './run-streams.ts'
@@ -253,14 +253,18 @@ function toSize(content: object): { bytes?: number } {
   return Number.isSafeInteger(bytes) && (bytes as number) >= 0 ? { bytes: bytes as number } : {}
 }
 
+/** The module `tls` refuses longer texts. One that is left out would protect less. @throws Error */
 function toTls(given: object): TlsOptions {
-  const { servername, rejectUnauthorized, ca } = given as Record<string, unknown>
-  return {
-    ...(typeof servername === 'string' && { servername }),
-    ...(rejectUnauthorized === false && { rejectUnauthorized }),
-    // The module `tls` refuses a longer one. Without it, the public authorities are trusted.
-    ...(typeof ca === 'string' && ca.length <= maxCaCharacters && { ca }),
+  const { rejectUnauthorized, ...texts } = given as Record<string, unknown>
+  const options: TlsOptions = rejectUnauthorized === false ? { rejectUnauthorized } : {}
+  for (const name of ['servername', 'ca', 'ciphers', 'minVersion', 'maxVersion'] as const) {
+    const text = texts[name]
+    if (text === undefined) continue
+    if (typeof text !== 'string' || text.length > (name === 'ca' ? maxCaCharacters : maxTlsCharacters))
+      throw new Error(`${name} is not a text, or too long`)
+    options[name] = text
   }
+  return options
 }
 
 function toHeaders(given: Json | undefined): Record<string, string> {

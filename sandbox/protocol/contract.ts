@@ -234,8 +234,11 @@ export interface TlsOptions {
   servername?: string
   /** False accepts any certificate. */
   rejectUnauthorized?: boolean
-  /** Certificates in PEM of the authorities to trust, in place of the public ones. */
+  /** Certificates in PEM of the authorities to trust, in place of the public ones; empty for none. */
   ca?: string
+  ciphers?: string
+  minVersion?: string
+  maxVersion?: string
 }
 
 export interface FetchAnswer {

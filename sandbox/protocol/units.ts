@@ -6,3 +6,6 @@ export const partBytes = 64 * 1024
 
 /** Characters of the certificates, in PEM, of the authorities that a connection may trust. */
 export const maxCaCharacters = 64 * 1024
+
+/** Characters of each other option of a connection with TLS. */
+export const maxTlsCharacters = 4096

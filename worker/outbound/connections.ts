@@ -1,7 +1,7 @@
 import { constants } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import type {
   ByteSource,
   FetchConnection,
@@ -68,14 +68,17 @@ export async function openConnection(request: ConnectionRequest, lease: Lease): 
 async function secure(socket: Socket, host: string, tls: TlsOptions, deadline: Deadline): Promise<Socket> {
   if (socket.destroyed || socket.readableEnded)
     throw new OutboundError('aborted', 'The connection to be secured is closed')
-  const { servername: name = host, rejectUnauthorized = true, ca } = tls
+  const { servername: name = host, rejectUnauthorized = true, ca, ciphers, minVersion, maxVersion } = tls
   const servername = isIP(name) === 0 ? { servername: name } : {}
   const secured = connectTls({
     socket,
     host: name,
     ...servername,
     rejectUnauthorized,
-    ...(ca && { ca }),
+    // An empty text would trust the public authorities.
+    ...(ca !== undefined && { ca: ca === '' ? [] : ca }),
+    ...(ciphers !== undefined && { ciphers }),
+    ...((minVersion ?? maxVersion) !== undefined && toVersions(minVersion, maxVersion)),
     // A server could ask for one handshake after the other, and show another certificate in each.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   })
@@ -86,6 +89,11 @@ async function secure(socket: Socket, host: string, tls: TlsOptions, deadline: D
     secured.on('error', ignore).destroy()
     throw error
   }
+}
+
+/** Node refuses versions that it does not know. */
+function toVersions(minVersion?: string, maxVersion?: string): Pick<ConnectionOptions, 'minVersion' | 'maxVersion'> {
+  return { minVersion, maxVersion } as Pick<ConnectionOptions, 'minVersion' | 'maxVersion'>
 }
 
 /**

@@ -1,6 +1,8 @@
 import { Writable } from 'stream'
 import { bodyOfAnyMethod, takeContent } from '../../prelude/content-key.ts'
 import { partBytes } from '../../protocol/units.ts'
+import { refuseOptions } from '../sockets/refused-options.ts'
+import type { Agent } from './agent.ts'
 import { codedError, toSocketError } from './errors.ts'
 import { OutgoingHeaders, setAll } from './headers.ts'
 import { IncomingMessage, type IncomingContent } from './incoming-message.ts'
@@ -40,7 +42,7 @@ export class ClientRequest extends Writable {
   #writtenBytes = 0
   #streaming: OutgoingParts | undefined
 
-  constructor(protocol: string, values: unknown[]) {
+  constructor(protocol: string, values: unknown[], globalAgent?: Agent) {
     // The request is over with its response, and not with its body.
     super({ autoDestroy: false })
     const { options, listener } = toOptions(values)
@@ -50,6 +52,8 @@ export class ClientRequest extends Writable {
     }
     if (options.socketPath)
       throw codedError('ERR_METHOD_NOT_IMPLEMENTED', 'socketPath is not available: isolates have no sockets')
+    const { agent = globalAgent } = options
+    refuseOptions('http', { ...(agent || undefined)?.options, ...options })
     const { url, host, path } = addressOf(options, protocol)
     this.#url = url
     this.protocol = protocol

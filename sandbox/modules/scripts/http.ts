@@ -13,13 +13,14 @@ export const provide: Provide = (_platform, shapes) => ({
 function createModule(name: 'http' | 'https', shape: Shape | undefined): object {
   const protocol = `${name}:` as const
   const Agent = createAgentConstructor(protocol)
-  const request = (...values: unknown[]) => new ClientRequest(protocol, values)
+  const globalAgent = new Agent()
+  const request = (...values: unknown[]) => new ClientRequest(protocol, values, globalAgent)
   const get = (...values: unknown[]) => {
     const made = request(...values)
     made.end()
     return made
   }
-  const common = { Agent, globalAgent: new Agent(), request, get }
+  const common = { Agent, globalAgent, request, get }
   if (name === 'https') return complete(name, common, shape, 'isolates receive no connections')
   const classes = { IncomingMessage, ClientRequest: createConstructor() }
   const values = { validateHeaderName, validateHeaderValue, maxHeaderSize: 16_384 }

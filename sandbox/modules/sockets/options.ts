@@ -1,6 +1,7 @@
 import type { TlsOptions } from '../../protocol/contract.ts'
 import { maxCaCharacters } from '../../protocol/units.ts'
 import { codedError } from '../http/errors.ts'
+import { refuseOptions } from './refused-options.ts'
 
 /** The options of `net.connect` and `tls.connect` that have an effect here. */
 export interface ConnectOptions {
@@ -13,9 +14,9 @@ export interface ConnectOptions {
   servername?: string
   rejectUnauthorized?: boolean
   ca?: unknown
-  cert?: unknown
-  key?: unknown
-  pfx?: unknown
+  ciphers?: unknown
+  minVersion?: unknown
+  maxVersion?: unknown
 }
 
 /** Merges the arguments of `connect`: options or a port, a host, further options, and a listener. */
@@ -47,17 +48,32 @@ export function authorityOf({ host: given, port, path }: ConnectOptions): string
 }
 
 /** @throws Error for what the platform cannot do */
-export function toTlsOptions({ servername, rejectUnauthorized, ca, cert, key, pfx }: ConnectOptions): TlsOptions {
-  if (cert !== undefined || key !== undefined || pfx !== undefined)
-    throw codedError('ERR_METHOD_NOT_IMPLEMENTED', 'Connections from isolates have no certificate of their own')
-  const authorities = ca === undefined || ca === null ? undefined : [ca].flat().map(String).join('\n')
-  if (authorities !== undefined && authorities.length > maxCaCharacters)
-    throw codedError('ERR_OUT_OF_RANGE', `ca has more than ${maxCaCharacters} characters, the maximum`, RangeError)
+export function toTlsOptions(options: ConnectOptions): TlsOptions {
+  refuseOptions('tls', options)
+  const { rejectUnauthorized, ca } = options
+  const texts = (['servername', 'ciphers', 'minVersion', 'maxVersion'] as const).map(
+    (name) => [name, textOf(name, options[name])] as const,
+  )
   return {
-    ...(textOf('servername', servername) && { servername }),
+    ...Object.fromEntries(texts.filter(([, text]) => text !== '')),
     ...(rejectUnauthorized === false && { rejectUnauthorized }),
-    ...(authorities !== undefined && { ca: authorities }),
+    // As in Node, an empty list trusts no authority, and an empty text the public ones.
+    ...(ca !== undefined && ca !== null && ca !== '' && { ca: toAuthorities(ca) }),
   }
+}
+
+function toAuthorities(ca: unknown): string {
+  const texts = [ca].flat().map((value: unknown) => {
+    if (typeof value === 'string') return value
+    if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()
+    if (value instanceof ArrayBuffer) return Buffer.from(value).toString()
+    const message = 'The "options.ca" property must be of type string or an instance of Buffer, TypedArray, or DataView'
+    throw codedError('ERR_INVALID_ARG_TYPE', message, TypeError)
+  })
+  const all = texts.join('\n')
+  if (all.length > maxCaCharacters)
+    throw codedError('ERR_OUT_OF_RANGE', `ca has more than ${maxCaCharacters} characters, the maximum`, RangeError)
+  return all
 }
 
 /** @throws TypeError for a value that is neither absent nor a text */

@@ -5,6 +5,7 @@ import { IdleTimer } from '../http/idle-timer.ts'
 import { OutgoingParts } from '../http/outgoing.ts'
 import { openConnection, type Connected, type Wanted } from './open-connection.ts'
 import { authorityOf, toConnectOptions, type ConnectOptions } from './options.ts'
+import { refuseOptions } from './refused-options.ts'
 
 /** The socket that a connection with TLS continues. */
 export interface Detached {
@@ -50,6 +51,7 @@ export function createSocket(platform: Platform) {
 
     connect(...values: unknown[]): this {
       const { options, listener } = toConnectOptions(values)
+      refuseOptions('net', options)
       if (listener) this.once('connect', listener)
       if (options.timeout) this.setTimeout(options.timeout)
       this.open({ protocol: 'tcp', authority: authorityOf(options) })

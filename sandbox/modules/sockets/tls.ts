@@ -1,5 +1,5 @@
 import { codedError } from '../http/errors.ts'
-import { authorityOf, toConnectOptions, toTlsOptions } from './options.ts'
+import { authorityOf, toConnectOptions, toTlsOptions, type ConnectOptions } from './options.ts'
 import type { SocketClass } from './socket.ts'
 
 /** Makes what `tls` has of connections. The platform encrypts: an isolate sees neither keys nor certificates. */
@@ -9,6 +9,28 @@ export function createTls(Socket: SocketClass) {
     readonly alpnProtocol = false
     readonly authorizationError = null
     authorized = false
+    #options: ConnectOptions
+
+    constructor(options: ConnectOptions | InstanceType<SocketClass> = {}) {
+      if (options instanceof Socket)
+        throw codedError('ERR_METHOD_NOT_IMPLEMENTED', 'Continue a socket with TLS by tls.connect({ socket })')
+      super(options)
+      this.#options = options
+      // A connection whose certificate is not accepted is never open.
+      this.on('connect', () => (this.authorized = this.#options.rejectUnauthorized !== false))
+    }
+
+    /** Also a closed socket that is connected again has TLS. */
+    override connect(...values: unknown[]): this {
+      const { options, listener } = toConnectOptions(values)
+      this.#options = { ...this.#options, ...options }
+      this.authorized = false
+      if (listener) this.once('secureConnect', listener)
+      if (options.timeout) this.setTimeout(options.timeout)
+      const tls = toTlsOptions(this.#options)
+      this.open({ protocol: 'tls', authority: authorityOf(this.#options), tls })
+      return this
+    }
 
     override announce(): void {
       this.emit('connect')
@@ -43,17 +65,15 @@ export function createTls(Socket: SocketClass) {
 
   function connect(...values: unknown[]): TLSSocket {
     const { options, listener } = toConnectOptions(values)
-    const tls = toTlsOptions(options)
     const socket = new TLSSocket(options)
-    // A connection whose certificate is not accepted is never open.
-    socket.once('secureConnect', () => (socket.authorized = options.rejectUnauthorized !== false))
+    if (options.socket === undefined) return socket.connect(...values)
+    const tls = toTlsOptions(options)
     if (listener) socket.once('secureConnect', listener)
     if (options.timeout) socket.setTimeout(options.timeout)
-    if (options.socket === undefined) socket.open({ protocol: 'tls', authority: authorityOf(options), tls })
-    else if (options.socket instanceof Socket) {
-      const servername = options.servername ?? options.host
-      secure(options.socket, socket, { ...tls, ...(servername && { servername }) })
-    } else throw codedError('ERR_METHOD_NOT_IMPLEMENTED', 'The platform secures only connections of net')
+    if (!(options.socket instanceof Socket))
+      throw codedError('ERR_METHOD_NOT_IMPLEMENTED', 'The platform secures only connections of net')
+    const servername = options.servername || options.host
+    secure(options.socket, socket, { ...tls, ...(servername && { servername }) })
     return socket
   }
 

@@ -14,7 +14,7 @@ const servers: Server[] = []
 /** All connections that have come, and the text that each has sent. */
 const came: { socket: Socket; text: string; isClosed: boolean }[] = []
 let guarded: GuardedFetch
-let ports: { echo: number; tls: number; starttls: number; hasty: number; silent: number; flood: number; closed: number }
+let ports: Record<'echo' | 'tls' | 'tls12' | 'starttls' | 'hasty' | 'silent' | 'flood' | 'closed', number>
 
 beforeAll(async () => {
   const closed = await listen(createServer())
@@ -24,6 +24,11 @@ beforeAll(async () => {
     /** Sends back what it receives. */
     echo: await listen(createServer({ allowHalfOpen: true }, (socket) => socket.pipe(socket))),
     tls: await listen(createTlsServer({ cert, key }, (socket) => socket.pipe(socket))),
+    tls12: await listen(
+      createTlsServer({ cert, key, maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' }, (socket) =>
+        socket.pipe(socket),
+      ),
+    ),
     /** As a mail server does: it continues with TLS after a line. */
     starttls: await listen(createServer((socket) => void continueWithTls(socket, 'ready\n'))),
     /** The same, with forged bytes after the line. */
@@ -237,14 +242,15 @@ describe('a connection of net', () => {
     const answers = await told(`
       const socket = net.connect({ host, port: ports.silent, timeout: 20 })
       await once(socket, 'timeout')
-      const messages = [() => net.connect('/tmp/socket'), () => net.createServer(), () => net.connect(70000), () => tls.connect({ port: 1, key: 'x' })]
+      const messages = [() => net.connect('/tmp/socket'), () => net.createServer(), () => net.connect(70000), () => tls.connect({ port: 1, key: 'x' }), () => net.connect({ port: 1, lookup() {} })]
       return messages.map((attempt) => { try { attempt() } catch (error) { return error.message } })
     `)
     expect(answers).toEqual([
       'Isolates have no sockets of the file system: give a host and a port',
       expect.stringContaining('net.createServer is not available'),
       'Port should be >= 0 and < 65536. Received 70000.',
-      'Connections from isolates have no certificate of their own',
+      'The option key has no effect in isolates: connections from isolates have no certificate of their own',
+      'The option lookup has no effect in isolates: the platform resolves hosts, and checks their addresses',
     ])
   })
 })
@@ -327,6 +333,93 @@ describe('a connection of tls', () => {
       return [await read(socket), socket.authorized]
     `)
     expect(answer).toEqual(['hello', false])
+  })
+
+  test('has TLS also when it is connected again, or made without connect', async () => {
+    const begin = came.length
+    const answers = await told(`
+      const socket = tls.connect({ host, port: ports.tls, ca })
+      await once(socket, 'secureConnect')
+      socket.destroy()
+      await once(socket, 'close')
+      const texts = []
+      for (const each of [socket, new tls.TLSSocket(undefined, {})]) {
+        each.connect({ port: ports.tls, host, ca })
+        each.write('a secret')
+        const [text] = await once(each, 'data')
+        texts.push(String(text), each.authorized)
+        each.end()
+      }
+      return texts
+    `)
+    expect(answers).toEqual(['a secret', true, 'a secret', true])
+    expect(came.slice(begin).map(({ text }) => text.includes('a secret'))).toEqual([false, false, false])
+  })
+
+  test('has the versions and ciphers that the code asks for, or is not open', async () => {
+    const answers = await told(`
+      const outcome = (options) => new Promise((resolve) => {
+        const socket = tls.connect({ host, port: ports.tls12, ca, ...options })
+        socket.on('error', (error) => resolve(error.code)).on('secureConnect', () => resolve('open'))
+      })
+      const all = [{}, { minVersion: 'TLSv1.3' }, { maxVersion: 'TLSv1.2' }, { minVersion: 'none' }, { ciphers: 'none' }, { ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' }, { ciphers: 'ECDHE-ECDSA-CHACHA20-POLY1305' }]
+      const codes = []
+      for (const options of all) codes.push(await outcome(options))
+      return codes
+    `)
+    const unknown = ['ERR_TLS_INVALID_PROTOCOL_VERSION', 'ERR_SSL_NO_CIPHER_MATCH']
+    const [version, handshake] = [
+      'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION',
+      expect.stringMatching(/^ERR_SSL_.+HANDSHAKE_FAILURE$/),
+    ]
+    expect(answers).toEqual(['open', version, 'open', ...unknown, 'open', handshake])
+  })
+
+  test('trusts no authority where the code gives none, as in Node, and those in bytes', async () => {
+    const answers = await told(`
+      const bytes = new TextEncoder().encode('\\n' + ca)
+      const codes = []
+      for (const given of [[], [bytes], bytes.buffer, [Buffer.from(ca), ca], ''])
+        codes.push(await new Promise((resolve) => {
+          const socket = tls.connect({ host, port: ports.tls, ca: given })
+          socket.on('error', (error) => resolve(error.code)).on('secureConnect', () => resolve('open'))
+        }))
+      for (const given of [5, {}, [null]]) try { tls.connect({ host, port: ports.tls, ca: given }) } catch (error) { codes.push(error.code) }
+      return codes
+    `)
+    const self = 'DEPTH_ZERO_SELF_SIGNED_CERT'
+    const type = 'ERR_INVALID_ARG_TYPE'
+    expect(answers).toEqual([self, 'open', 'open', 'open', self, type, type, type])
+  })
+
+  test('is refused where code relies on an option that has no effect, and so are requests', async () => {
+    const answers = await told(`
+      const https = require('https')
+      const names = (options) => ['tls', 'https', 'agent'].map((kind) => {
+        try {
+          const made = kind === 'tls' ? tls.connect({ host, port: ports.tls, ca, ...options })
+            : https.get({ host, port: ports.tls, ...(kind === 'agent' ? { agent: new https.Agent(options) } : options) })
+          made.on('error', () => {}).destroy()
+          return kind
+        } catch (error) { return error.code + ' ' + error.message.split(':')[0] }
+      })
+      const own = [{}, { requestOCSP: false, cert: undefined, crl: null }]
+      const refused = ['checkServerIdentity', 'pskCallback', 'cert', 'key', 'pfx', 'crl', 'secureContext', 'secureOptions', 'requestOCSP']
+      tls.connect({ host, port: ports.tls, checkServerIdentity: tls.checkServerIdentity }).on('error', () => {}).destroy()
+      const values = [...own.map(names), ...refused.map((name) => names({ [name]: () => undefined }))]
+      const both = [names({ ca }), names({ minVersion: 'TLSv1.3' })]
+      https.globalAgent.options.ca = ca
+      both.push(names({}))
+      try { tls.checkServerIdentity(host, {}) } catch (error) { both.push(error.code) }
+      return { values, both, refused }
+    `)
+    const { values, both, refused } = answers as { values: string[][]; both: unknown[]; refused: string[] }
+    const code = 'ERR_METHOD_NOT_IMPLEMENTED'
+    const message = (name: string) => `${code} The option ${name} has no effect in isolates`
+    const made = ['tls', 'https', 'agent']
+    expect(values).toEqual([made, made, ...refused.map((name) => made.map(() => message(name)))])
+    const [ca, version] = ['ca', 'minVersion'].map(message)
+    expect(both).toEqual([['tls', ca, ca], ['tls', version, version], ['tls', ca, 'agent'], code])
   })
 
   test('continues one of net, as protocols do that begin without TLS', async () => {
