@@ -65,6 +65,7 @@ import * as passagesWithoutVectors from './116_passages_without_vectors.ts'
 import * as workflowEvents from './117_workflow_events.ts'
 import * as publicIntegrations from './118_public_integrations.ts'
 import * as workflowsByTags from './119_workflows_by_tags.ts'
+import * as installationRemovals from './120_installation_removals.ts'
 
 interface Migration extends Knex.Migration {
   /** Where old and new processes cannot do everything side by side: what does not work, and what to do until all are replaced. */
@@ -135,6 +136,7 @@ export const migrations: Record<string, Migration> = {
   '117_workflow_events': workflowEvents,
   '118_public_integrations': publicIntegrations,
   '119_workflows_by_tags': workflowsByTags,
+  '120_installation_removals': installationRemovals,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

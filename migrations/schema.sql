@@ -768,6 +768,7 @@ create table installations (
   next_register_at timestamp(3) with time zone,
   register_failures integer not null default 0,
   integration_workspace_id text,
+  removal_requested_at timestamp with time zone,
   constraint installations_bot_id_alias_key UNIQUE (bot_id, alias),
   constraint installations_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint installations_bot_id_id_key UNIQUE (bot_id, id),
@@ -784,6 +785,8 @@ CREATE UNIQUE INDEX installations_by_identifier ON public.installations USING bt
 CREATE INDEX installations_by_integration ON public.installations USING btree (integration_id);
 
 CREATE INDEX installations_to_register ON public.installations USING btree (schedule, next_register_at) WHERE (schedule IS NOT NULL);
+
+CREATE INDEX installations_to_remove ON public.installations USING btree (removal_requested_at) WHERE (removal_requested_at IS NOT NULL);
 
 create table integrations (
   id text not null,

@@ -6,15 +6,15 @@ import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { newId, newWebhookId } from '../ids.ts'
 import { newRegistration } from './registration.ts'
+import { removeUnregistered } from './remove-unregistered.ts'
 import { isInbox } from '../models/chat-integration.ts'
 import type { Database } from '../store/database.ts'
 import { hasSessions } from '../store/inbox.ts'
 import { findEvent } from '../store/events.ts'
 import {
-  beginUnregistration,
+  beginRemoval,
   configureInstallation,
   deleteInstallation,
-  deleteUnregistered,
   enableInstallation,
   insertInstallation,
   updateInstallation,
@@ -31,7 +31,7 @@ export interface PostCommitWork {
   /** Webhook ids of the changed installations. */
   webhookIds: string[]
   registrations: NewRegistration[]
-  /** Installations to delete once their integration has unregistered. */
+  /** Installations to delete once their integration has unregistered; a worker does it when the request has ended before. */
   removed: Pick<InstallationRow, 'id' | 'bot_id' | 'webhook_id'>[]
   /** The event of the bot's own registration; no request waits for its end. */
   botEvent?: { id: string; botId: string }
@@ -67,7 +67,7 @@ export async function changeInstallations(
       if (isInbox(present)) await assertNoSessions(transaction, present.id)
       await deleteInstallation(transaction, key)
     } else {
-      await beginUnregistration(transaction, key)
+      await beginRemoval(transaction, key)
       postCommitWork.registrations.push(newRegistration(config, present, 'unregister'))
       postCommitWork.removed.push(present)
     }
@@ -81,14 +81,12 @@ export async function changeInstallations(
  * installation; after a timeout the call continues, and the installation stays pending.
  */
 export async function finishInstallations(context: Context, postCommitWork: PostCommitWork): Promise<void> {
-  const { db, installations } = context
+  const { installations } = context
   const { botEvent } = postCommitWork
   if (botEvent) await wakeWorker(context, 'event', botEvent.id, botEvent.botId)
   for (const webhookId of postCommitWork.webhookIds) await installations.changed(webhookId)
   await Promise.all(postCommitWork.registrations.map((registration) => awaitRegistration(context, registration)))
-  for (const { id, bot_id: botId, webhook_id: webhookId } of postCommitWork.removed) {
-    if (await deleteUnregistered(db, { botId, id })) await installations.changed(webhookId)
-  }
+  await removeUnregistered(context, postCommitWork.removed)
 }
 
 /** @throws ApiError `ReferenceConstraint` when people answer through an inbox that is to be removed */

@@ -206,6 +206,8 @@ export interface InstallationRow {
   disabled_channels: string[]
   status: InstallationStatus
   status_reason: string | null
+  /** The installation is deleted once its integration has unregistered; null when it is to stay. */
+  removal_requested_at: Date | null
   /** The workspace of the integration; null for the chat. */
   integration_workspace_id: string | null
   /** Identifies the installation among all of its integration, in any version. */

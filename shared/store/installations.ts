@@ -47,7 +47,10 @@ export interface InstallationFields {
   status?: InstallationStatus | undefined
 }
 
-/** Updates the columns of an installation. Its identifier is that of one owner's integration, and stays with that alone. */
+/**
+ * Updates the columns of an installation, which is to stay, even if its removal was requested before. Its identifier is
+ * that of one owner's integration, and stays with that alone.
+ */
 export async function updateInstallation(
   db: Database,
   { botId, id }: { botId: string; id: string },
@@ -64,6 +67,7 @@ export async function updateInstallation(
       enabled: fields.enabled,
       configuration_type: fields.configurationType,
       disabled_channels: fields.disabledChannels,
+      removal_requested_at: null,
       ...(fields.status && { status: fields.status, status_reason: null }),
       updated_at: db.fn.now(3),
     })
@@ -79,11 +83,16 @@ export async function enableInstallation(
     .update({ enabled, updated_at: db.fn.now(3) })
 }
 
-/** Marks an installation as waiting for its integration's `unregister()`. */
-export async function beginUnregistration(db: Database, { botId, id }: { botId: string; id: string }): Promise<void> {
+/** Marks an installation as waiting for its integration's `unregister()`, after which it is deleted. */
+export async function beginRemoval(db: Database, { botId, id }: { botId: string; id: string }): Promise<void> {
   await db('installations')
     .where({ bot_id: botId, id })
-    .update({ status: 'unregistration_pending', status_reason: null, updated_at: db.fn.now(3) })
+    .update({
+      status: 'unregistration_pending',
+      status_reason: null,
+      removal_requested_at: db.fn.now(),
+      updated_at: db.fn.now(3),
+    })
 }
 
 /** Deletes an installation with its users and conversations. */
@@ -92,12 +101,31 @@ export async function deleteInstallation(db: Database, { botId, id }: { botId: s
   await db('installations').where({ bot_id: botId, id }).delete()
 }
 
-/** Deletes an installation, as above, if its integration has unregistered. False when it has not. */
-export async function deleteUnregistered(db: Database, { botId, id }: { botId: string; id: string }): Promise<boolean> {
+/** SQL for whether an installation is to be deleted now. One whose `unregister()` has failed stays, with the reason. */
+const isRemovable = `removal_requested_at is not null and status = 'unregistered'`
+
+/** Installations whose integrations have unregistered for their removal, with no event in progress, except those that are being deleted. */
+export async function findRemovable(
+  db: Database,
+  limit: number,
+): Promise<Pick<InstallationRow, 'id' | 'bot_id' | 'webhook_id'>[]> {
+  return query(
+    db,
+    `select id, bot_id, webhook_id from installations
+     where ${isRemovable} and not exists (
+       select from events where events.mailbox = installations.id and events.status = 'pending'
+     )
+     order by removal_requested_at limit :limit for no key update skip locked`,
+    { limit },
+  )
+}
+
+/** Deletes an installation, as above, if its integration has unregistered for its removal. False when it has not. */
+export async function deleteRemovable(db: Database, { botId, id }: { botId: string; id: string }): Promise<boolean> {
   return transact(db, async (transaction) => {
     const found = await query(
       transaction,
-      `select id from installations where bot_id = :botId and id = :id and status = 'unregistered' for no key update`,
+      `select id from installations where bot_id = :botId and id = :id and ${isRemovable} for no key update`,
       { botId, id },
     )
     if (found.length > 0) await deleteInstallation(transaction, { botId, id })

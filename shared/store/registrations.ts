@@ -296,8 +296,12 @@ export async function endRegistration(db: Database, end: RegistrationEnd): Promi
   const [row] = await query<InstallationRow>(
     db,
     `update installations set
-       -- The integration is asked to unregister next: that stands.
-       status = case when :type = 'register' and status = 'unregistration_pending' then status else :status end,
+       -- The integration is asked for the opposite next: that stands.
+       status = case
+         when :type = 'register' and status = 'unregistration_pending' then status
+         when :type = 'unregister' and status = 'registration_pending' then status
+         else :status
+       end,
        status_reason = :statusReason,
        register_failures = case when :status = 'registration_failed' then register_failures + 1 else 0 end,
        next_register_at = case when :status <> 'registration_failed' or schedule is null then next_register_at
