@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import type { Request, Response } from 'express'
+import type { Request } from 'express'
 import { ApiError } from '#shared/errors.ts'
 import type { FormBody } from '#shared/rpc/form-file.ts'
 import type { LargeList } from '#shared/rpc/large-list.ts'
+import { endUnread } from './end-unread.ts'
 import { parseForm } from './form-body.ts'
 import { ListBody } from './list-body.ts'
 import { announcedBytes, maxIgnoredBytes } from './overload.ts'
@@ -43,11 +44,7 @@ interface BodyReading {
  * @returns undefined when the request has no body
  * @throws ApiError `PayloadTooLarge`, `InvalidPayload` or `UnsupportedMediaType`, or 503 when `hold` refuses the bytes
  */
-export async function readBody(
-  request: Request,
-  response: Response,
-  { largeList, form, hold, parseLarge }: BodyReading,
-): Promise<unknown> {
+export async function readBody(request: Request, { largeList, form, hold, parseLarge }: BodyReading): Promise<unknown> {
   const announced = announcedBytes(request)
   if (announced === 0) return undefined
   const [, ofInterface] = limits.find(([prefix]) => request.path.startsWith(prefix)) ?? limits[1]!
@@ -72,8 +69,7 @@ export async function readBody(
       request.unpipe()
       decoded.destroy()
     }
-    // The rest of a long body is not read, so the connection cannot be reused.
-    if (!request.complete && announced > maxIgnoredBytes) response.set('Connection', 'close')
+    if (announced > maxIgnoredBytes) endUnread(request)
     else request.resume()
     throw error
   }

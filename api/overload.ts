@@ -5,6 +5,7 @@ import { ByteBudget } from '#shared/byte-budget.ts'
 import { unavailable } from '#shared/errors.ts'
 import type { Context } from '#shared/context.ts'
 import { megabyte } from '#shared/units.ts'
+import { endUnread } from './end-unread.ts'
 
 /**
  * Bounds the load of this process. Requests beyond the bounds are answered 503 before any work is done for them: a
@@ -64,7 +65,7 @@ const resolutionMilliseconds = 20
 const sampleMilliseconds = 1000
 const retryAfterSeconds = 1
 
-/** A refused body that announces at most this many bytes is read and discarded. */
+/** A refused body that announces at most this many bytes is read and dropped, however long that takes. */
 export const maxIgnoredBytes = 1024 * 1024
 
 export function announcedBytes({ headers }: IncomingMessage): number {
@@ -129,8 +130,7 @@ export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): 
       try {
         assertCapacity(request)
       } catch (error) {
-        // A short body is read and discarded, so that the client reads the answer; a longer one is not read.
-        if (announcedBytes(request) > maxIgnoredBytes) response.set('Connection', 'close')
+        if (announcedBytes(request) > maxIgnoredBytes) endUnread(request)
         return next(error)
       }
       held.set(response, nothing)

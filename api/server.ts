@@ -93,7 +93,7 @@ function routesOf(context: Context, parts: AppParts): Express {
     const body = async (caller: Caller, { largeList, form, input, isClosed }: Operation) => {
       const botId = botOf(caller)
       if (botId !== undefined) await admission.admit(botId, response)
-      return readBody(request, response, {
+      return readBody(request, {
         // The answer is stored, and the request compared with later ones, as one text.
         largeList: request.get('idempotency-key') === undefined ? largeList : undefined,
         form,

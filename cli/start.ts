@@ -146,7 +146,7 @@ function printWelcome(saved: SavedCredentials, directory: string, webchatUrl: st
 function readPort(text = '3000'): number {
   const port = Number(text)
   if (Number.isInteger(port) && port > 0 && port < 65_536) return port
-  throw new Error(`PORT is "${text}": set it to a number from 1 to 65535, for instance PORT=3001 npm start`)
+  throw new Error(`PORT is "${text}": set it to a number from 1 to 65535, for instance 3001`)
 }
 
 async function administrator(databaseUrl: string, { token }: Credentials): Promise<string> {

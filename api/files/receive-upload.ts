@@ -2,9 +2,9 @@ import type { Request, Response } from 'express'
 import type { Context } from '#shared/context.ts'
 import { receiveUpload } from '#shared/files/receive-upload.ts'
 import { addLogFields } from '#shared/telemetry/log-scope.ts'
+import { endUnread } from '../end-unread.ts'
 import { announcedBytes, type Overload } from '../overload.ts'
 import { chunksInTime } from './chunks-in-time.ts'
-import { endUnread } from './end-unread.ts'
 
 /**
  * `PUT /files/upload/{token}`: stores the body as the content of the file whose upsert made the address, and answers when it

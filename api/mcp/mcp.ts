@@ -39,7 +39,7 @@ async function answer(
     throw error
   })
   addLogFields({ botId })
-  const body = await readBody(request, response, {
+  const body = await readBody(request, {
     largeList: undefined,
     hold: (bytes) => overload.hold(response, bytes, tenantOf(caller)),
   })

@@ -2,6 +2,7 @@ import { Router, type Request, type RequestHandler } from 'express'
 import type { Context } from '#shared/context.ts'
 import { logFailure } from '#shared/dispatch.ts'
 import { ApiError, notFound } from '#shared/errors.ts'
+import { endUnread } from '../end-unread.ts'
 import type { Overload } from '../overload.ts'
 import { answerAuthorization, authorizationPages } from './authorization.ts'
 import { deliver, findEnabled, type Hold } from './deliver.ts'
@@ -40,8 +41,7 @@ function handlerOf(context: Context, overload: Overload, answer: Answer): Reques
     if (response.destroyed) return
     response.statusCode = reply.status
     response.setHeaders(new Headers(reply.headers))
-    // The rest of an unread body stays unread, so the connection cannot be reused.
-    if (!request.complete) response.setHeader('connection', 'close')
+    endUnread(request)
     response.end(reply.body)
   }
 }

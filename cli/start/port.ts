@@ -12,7 +12,7 @@ export async function assertPortIsFree(port: number, host: string): Promise<void
     await once(server, 'listening')
   } catch (error) {
     throw new Error(
-      `Port ${port} of ${host} is in use: stop the program that uses it, or choose another port with PORT=3001 npm start`,
+      `Port ${port} of ${host} is in use: stop the program that uses it, or choose another port, for instance with --port 3001 or PORT=3001`,
       {
         cause: error,
       },

@@ -261,6 +261,11 @@ const isEnvironment = compile<typeof environmentSchema>({ ...environmentSchema, 
 /** The names of all variables that are read. */
 export const variableNames: readonly string[] = Object.keys(properties)
 
+/** The defaults of those that have one, which docs/settings.md states. */
+export const variableDefaults: Readonly<Record<string, unknown>> = Object.fromEntries(
+  Object.entries(properties).flatMap(([name, rule]) => ('default' in rule ? [[name, rule.default]] : [])),
+)
+
 /** The remedy for each missing or invalid variable; the rule itself is in the schema. */
 const remedies: Record<string, string | undefined> = {
   ...limitRemedies,

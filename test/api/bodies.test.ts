@@ -1,13 +1,17 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createChatUser } from '../support/chat-client.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
 import { megabyte } from '#shared/units.ts'
+
+const run = promisify(execFile)
 
 let platform: Platform
 beforeAll(async () => {
@@ -51,6 +55,38 @@ describe('a body', () => {
     })
     expect(status).toBe(413)
     expect(JSON.parse(body)).toMatchObject({ code: 413, type: 'PayloadTooLarge' })
+  })
+
+  test('that announces more than the limit is refused, and the client that still sends it reads why', async () => {
+    // In a process of its own the client writes while the api answers.
+    const client = `
+      const [url, headers] = JSON.parse(process.argv[1])
+      const body = 'x'.repeat(${60 * megabyte})
+      for (let attempt = 0; attempt < 4; attempt++) {
+        const outcome = await fetch(url, { method: 'POST', headers, body }).then((answer) => answer.json(), (error) => error.cause)
+        console.log(outcome.type ?? outcome.code)
+      }`
+    const headers = { authorization: `Bearer ${platform.token}`, 'x-workspace-id': platform.workspaceId }
+    const given = JSON.stringify([`${platform.url}/v1/admin/bots`, headers])
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', client, given])
+    expect(stdout.trim().split('\n')).toEqual(Array.from({ length: 4 }, () => 'PayloadTooLarge'))
+  })
+
+  test('that is refused and never ends, is given up with its connection', async () => {
+    const outgoing = request(`${platform.url}/v1/admin/bots`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${platform.token}`,
+        'x-workspace-id': platform.workspaceId,
+        'content-length': String(60 * megabyte),
+      },
+    })
+    const ended = new Promise((resolve) => outgoing.once('close', resolve))
+    outgoing.on('error', () => {}).flushHeaders()
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+    expect(response.statusCode).toBe(413)
+    response.on('error', () => {}).resume()
+    await ended
   })
 
   test('of a stranger is not read at all', async () => {
@@ -128,21 +164,8 @@ interface Streamed {
   sent: number
 }
 
-/**
- * Sends megabytes in chunks until there is an answer or all are sent. A client that still writes when the connection ends
- * may be told of that before it has read the answer: then it sends again.
- */
+/** Sends megabytes in chunks until there is an answer or all are sent. */
 async function stream(path: string, megabytes: number, headers: Record<string, string>): Promise<Streamed> {
-  try {
-    return await streamOnce(path, megabytes, headers)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && ['EPIPE', 'ECONNRESET'].includes(String(error.code)))
-      return stream(path, megabytes, headers)
-    throw error
-  }
-}
-
-async function streamOnce(path: string, megabytes: number, headers: Record<string, string>): Promise<Streamed> {
   const outgoing = request(`${platform.url}${path}`, { method: 'POST', headers })
   let sent = 0
   const chunks = Readable.from(

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { variableNames, isolationLayers } from '#shared/config/config.ts'
+import { variableDefaults, variableNames, isolationLayers } from '#shared/config/config.ts'
 import { errorStatuses } from '#shared/errors.ts'
 import { hookNames } from '#shared/models/bot-code.ts'
 import { limitVariables } from '#shared/config/limit-settings.ts'
@@ -10,7 +10,7 @@ import { chatPayload } from '#shared/models/payload.ts'
 import { botOperations } from '#shared/router.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import { toEventObject } from '../../worker/calls/event-object.ts'
-import { root } from './blocks.ts'
+import { readPages, root } from './blocks.ts'
 
 const read = (name: string) => readFile(join(root, 'docs', name), 'utf8')
 
@@ -36,6 +36,61 @@ test('docs/settings.md has every variable that is read, and no others', async ()
   const ofCommands = ['DATA_DIR', 'URL', 'TOKEN', 'WORKSPACE', 'CONFIG_DIR'].map((name) => `ISOBOT_${name}`)
   const expected = [...variableNames, ...ofCommands].filter((name) => !Object.hasOwn(limitVariables, name))
   expect(named.toSorted()).toEqual(expected.toSorted())
+})
+
+test('docs/settings.md has the default of every variable', async () => {
+  const rows = await rowsOf('settings.md')
+  const cells = new Map(rows.map(([name = '', cell = '']) => [name.replaceAll('`', ''), cell]))
+  const wrong = Object.entries(variableDefaults).flatMap(([name, value]) => {
+    if (Object.hasOwn(limitVariables, name)) return []
+    const [stated = ''] = cells.get(name)?.replaceAll('`', '').split(/[:;] /) ?? []
+    return stated === (value === '' ? 'none' : String(value)) ? [] : [`${name}: ${stated}, not ${String(value)}`]
+  })
+  expect(wrong).toEqual([])
+})
+
+test('a default that another page states beside a variable is that of the variable', async () => {
+  const pages = (await readPages()).filter(({ path }) => /^(README|docs\/(?!decisions\/))/.test(path))
+  const stated = pages.flatMap(({ path, text }) =>
+    Array.from(text.matchAll(/`([A-Z][A-Z\d_]+)`(?:, | \()(\d[\d,]*)(?![\d`%])/g), ([, name = '', figure = '']) => ({
+      path,
+      name,
+      figure: Number(figure.replaceAll(/,(?=\d{3})|,$/g, '')),
+    })),
+  )
+  expect(stated.length).toBeGreaterThan(30)
+  const wrong = stated.filter(({ name, figure }) => name in variableDefaults && variableDefaults[name] !== figure)
+  expect(wrong).toEqual([])
+})
+
+test('an error type has its own status wherever a page states both', async () => {
+  const pages = (await readPages()).filter(({ path }) => /^(README|docs\/(?!decisions\/))/.test(path))
+  const stated = pages.flatMap(({ path, text }) =>
+    Array.from(text.matchAll(/\b([45]\d\d) `([A-Z][A-Za-z]+)`|`([A-Z][A-Za-z]+)` \(([45]\d\d)\)/g), (match) => ({
+      path,
+      type: match[2] ?? match[3] ?? '',
+      status: Number(match[1] ?? match[4]),
+    })),
+  )
+  expect(stated.length).toBeGreaterThan(30)
+  const statuses: Record<string, number> = errorStatuses
+  expect(stated.filter(({ type, status }) => statuses[type] !== status)).toEqual([])
+})
+
+/** The labels of a navigation of the console, which is one list at the beginning of its file. */
+async function labels(path: string): Promise<string[]> {
+  const source = await readFile(join(root, 'console', 'source', path), 'utf8')
+  const [, list = ''] = /^const (?:sections|tabs).* = ([[{]\n[^]*?^[\]}])/m.exec(source) ?? []
+  return Array.from(list.matchAll(/label: '([^']+)'/g), ([, label = '']) => label)
+}
+
+test('docs/console.md has every page of the console and every tab of a bot, in their order', async () => {
+  const rows = (await rowsOf('console.md')).map(([name = '']) => name)
+  const [sections, tabs] = await Promise.all([labels('shell.tsx'), labels('bot/bot-page.tsx')])
+  expect([sections.length > 5, tabs.length > 10]).toEqual([true, true])
+  const from = (first: string) => rows.slice(rows.indexOf(first) + 2)
+  expect(from('Page').slice(0, sections.length)).toEqual(sections)
+  expect(from('Tab').slice(0, tabs.length)).toEqual(tabs)
 })
 
 test('docs/event-reference.md has every property of the event, with those that are always there', async () => {
