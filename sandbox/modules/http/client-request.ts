@@ -1,4 +1,4 @@
-import { Writable } from 'stream'
+import { Writable, type Duplex } from 'stream'
 import { bodyOfAnyMethod, takeContent } from '../../prelude/content-key.ts'
 import { partBytes } from '../../protocol/units.ts'
 import { refuseOptions } from '../sockets/refused-options.ts'
@@ -9,6 +9,7 @@ import { IncomingMessage, type IncomingContent } from './incoming-message.ts'
 import { addressOf, toOptions, type RequestOptions } from './options.ts'
 import { OutgoingParts } from './outgoing.ts'
 import { RequestSocket } from './socket.ts'
+import { asksForUpgrade, headOf, readAnswer, RefusalBody } from './upgrade.ts'
 
 const noBody = new Set(['GET', 'HEAD'])
 
@@ -41,6 +42,9 @@ export class ClientRequest extends Writable {
   #written: Uint8Array[] = []
   #writtenBytes = 0
   #streaming: OutgoingParts | undefined
+  /** Opens the connection that goes on in another protocol. */
+  #connect: (() => Duplex) | undefined
+  #connection: Duplex | undefined
 
   constructor(protocol: string, values: unknown[], globalAgent?: Agent) {
     // The request is over with its response, and not with its body.
@@ -53,7 +57,6 @@ export class ClientRequest extends Writable {
     if (options.socketPath)
       throw codedError('ERR_METHOD_NOT_IMPLEMENTED', 'socketPath is not available: isolates have no sockets')
     const { agent = globalAgent } = options
-    refuseOptions('http', { ...(agent || undefined)?.options, ...options })
     const { url, host, path } = addressOf(options, protocol)
     this.#url = url
     this.protocol = protocol
@@ -66,6 +69,11 @@ export class ClientRequest extends Writable {
     if (options.auth && !this.#headers.has('authorization')) {
       this.#headers.set('authorization', `Basic ${Buffer.from(options.auth).toString('base64')}`)
     }
+    if (options.createConnection && asksForUpgrade(this.method, this.#headers)) {
+      const { createConnection, ...others } = options
+      const port = Number(options.port || options.defaultPort || (protocol === 'https:' ? 443 : 80))
+      this.#connect = () => createConnection({ ...others, host: this.host, port, path: undefined })
+    } else refuseOptions('http', { ...(agent || undefined)?.options, ...options })
     this.socket = new RequestSocket(protocol === 'https:', (error) => this.destroy(error))
     this.timeout = options.timeout ?? (options.agent || undefined)?.options?.timeout
     if (this.timeout) this.setTimeout(this.timeout)
@@ -192,6 +200,7 @@ export class ClientRequest extends Writable {
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     const isOver = this.res?.complete === true
+    this.#connection?.destroy()
     const hungUp = codedError('ECONNRESET', 'socket hang up')
     this.#streaming?.fail(hungUp)
     if (!isOver) this.#controller.abort(hungUp)
@@ -211,6 +220,7 @@ export class ClientRequest extends Writable {
 
   async #send(body: Uint8Array | OutgoingParts | undefined): Promise<void> {
     this.headersSent = true
+    if (this.#connect) return this.#upgrade(this.#connect)
     const { signal } = this.#controller
     const options = { method: this.method, headers: this.#headers.toPairs(), redirect: 'manual' as const, signal }
     try {
@@ -228,10 +238,41 @@ export class ClientRequest extends Writable {
     const res = new IncomingMessage(this.socket).receive(response, content, this.method === 'HEAD')
     res.req = this
     this.res = res
+    this.#deliver(res)
+  }
+
+  #deliver(res: IncomingMessage): void {
     res.once('end', () => this.#complete())
     res.once('close', () => this.#complete())
     // Without a listener, the response would never be read.
     if (!this.emit('response', res)) res.resume()
+  }
+
+  /** Sends the request over a connection of the code, which from then on is the connection of the other protocol. */
+  async #upgrade(connect: () => Duplex): Promise<void> {
+    try {
+      const head = headOf(this.path, this.#headers)
+      const socket = connect()
+      this.#connection = socket
+      socket.write(head)
+      const answer = await readAnswer(socket)
+      if (this.destroyed) return
+      this.socket.active()
+      const res = new IncomingMessage(this.socket)
+      res.req = this
+      this.res = res
+      if (answer.status !== 101) {
+        res.receive(answer, new RefusalBody(socket, answer), false)
+        return this.#deliver(res)
+      }
+      res.receive(answer, null, true)
+      res.complete = true
+      this.#connection = undefined
+      if (!this.emit('upgrade', res, socket, Buffer.from(answer.rest))) socket.destroy()
+      this.#complete()
+    } catch (error) {
+      if (!this.destroyed) this.destroy(error as Error)
+    }
   }
 
   #complete(): void {

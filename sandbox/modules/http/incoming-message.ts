@@ -2,9 +2,10 @@ import { Readable } from 'stream'
 import type { Incoming } from '../../prelude/incoming.ts'
 import { codedError, toSocketError } from './errors.ts'
 import type { RequestSocket } from './socket.ts'
+import type { RefusalBody } from './upgrade.ts'
 
 /** The body of a response: whole, or in parts as they arrive. */
-export type IncomingContent = string | Uint8Array | Incoming | null
+export type IncomingContent = string | Uint8Array | Incoming | RefusalBody | null
 
 /** The codings that the platform removes. */
 const decoded = new Set(['gzip', 'x-gzip', 'br', 'deflate', 'zstd', 'identity'])

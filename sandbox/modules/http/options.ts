@@ -1,3 +1,4 @@
+import type { Duplex } from 'stream'
 import { urlToHttpOptions } from '../url.ts'
 import type { Agent } from './agent.ts'
 import { codedError } from './errors.ts'
@@ -17,6 +18,8 @@ export interface RequestOptions {
   timeout?: number
   signal?: AbortSignal
   socketPath?: string
+  /** Has an effect for a request that asks for another protocol. */
+  createConnection?: (options: object) => Duplex
 }
 
 /** Merges the arguments of `http.request`: an address, options, and a listener. */

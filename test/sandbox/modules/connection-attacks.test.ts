@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callRun, done, handlerThat } from '../fixture.ts'
@@ -34,6 +34,7 @@ beforeAll(async () => {
     resetLater: await listen(createServer((socket) => socket.once('data', () => socket.resetAndDestroy()))),
     garbage: await listen(createServer((socket) => socket.write('HTTP/1.1 400 Bad\r\n\r\n'))),
     dripping: await listen(createServer((socket) => drip(socket, 300))),
+    garbled: await listen(createServer(kept, garble)),
     renegotiating: await listen(createTlsServer({ ...certified, maxVersion: 'TLSv1.2' }, renegotiate)),
   }
   const all = Object.values(ports).map((port) => `127.0.0.1:${port}`)
@@ -79,6 +80,14 @@ function renegotiate(socket: TLSSocket): void {
     socket.renegotiate({}, (error) => error ?? again())
   }
   again()
+}
+
+/** Leads to a server with TLS, and adds bytes that are no TLS to the packet with the end of its handshake. */
+function garble(socket: Socket): void {
+  const other = connect(ports['tlsSink']!, '127.0.0.1').on('error', () => {})
+  socket.pipe(other)
+  other.once('data', (chunk) => socket.end(Buffer.concat([chunk, Buffer.alloc(100, 'x')])))
+  socket.on('close', () => other.destroy())
 }
 
 /** The outcome of a run with this body. */
@@ -219,6 +228,21 @@ test('what is open, and the bytes that it carries, are metrics', async () => {
   await expect.poll(async () => (await figures()).sent - before.sent).toBe(16)
   expect((await figures()).open).toBe(2)
   await ended
+  await expect.poll(async () => (await figures()).open).toBe(0)
+})
+
+test('a connection that breaks as its handshake ends is over', async () => {
+  await expect.poll(async () => (await figures()).open).toBe(0)
+  const codes = await told(`
+    const codes = []
+    for (let count = 0; count < 10; count++) {
+      const socket = tls.connect({ port: ports.garbled, host, ca })
+      const failure = await Promise.race([failed(socket), new Promise((resolve) => socket.on('close', () => resolve(['closed'])))])
+      codes.push(failure[0])
+      socket.destroy()
+    }
+    return [...new Set(codes)]`)
+  expect(codes).toEqual([expect.stringMatching(/^(ERR_SSL_\w+|ECONNRESET)$/)])
   await expect.poll(async () => (await figures()).open).toBe(0)
 })
 
