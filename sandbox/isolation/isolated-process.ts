@@ -4,6 +4,9 @@ import { watchMemory } from './memory.ts'
 import { endProcesses, innermostOf } from './processes.ts'
 import type { Isolation } from './detect-isolation.ts'
 
+/** Time from the kill of the outermost process until its descriptors are closed on this side, if they still are open. */
+const abandonedMilliseconds = 1000
+
 /** An isolated process, and the processes that isolate it from outside. */
 export class IsolatedProcess {
   /** Provides standard input, standard error and the channel; emits `close` when no process is left. */
@@ -20,6 +23,9 @@ export class IsolatedProcess {
   constructor(isolation: Isolation, dataKilobytes: number, program?: OtherProgram) {
     const { file, args, options } = isolation.command(dataKilobytes, program)
     this.child = spawn(file, args, options)
+    this.child.once('exit', (_code, signal) => {
+      if (signal !== null) this.#disconnect()
+    })
     this.#isolation = isolation
     this.#dataKilobytes = dataKilobytes
   }
@@ -35,6 +41,17 @@ export class IsolatedProcess {
     this.#inside = innermostOf(this.child.pid)
     if (this.#isolation.profile !== 'jit') return
     this.#stopWatching = watchMemory(this.#inside, this.#dataKilobytes, outgrown)
+  }
+
+  /**
+   * A process does not end with `unshare` before it has asked the kernel for that: one that is starting can outlive it, and
+   * could no longer be killed. It ends when its descriptors are closed.
+   */
+  #disconnect(): void {
+    const timer = setTimeout(() => {
+      for (const stream of this.child.stdio) stream?.destroy()
+    }, abandonedMilliseconds)
+    this.child.once('close', () => clearTimeout(timer))
   }
 
   /** Ends the process at once. */
