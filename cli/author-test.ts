@@ -19,7 +19,7 @@ export const openIntegration: typeof openTestedIntegration = async (
   { configuration = {}, secrets = {} } = {},
 ) => {
   const project = await openProject(folder)
-  const integration = await bundleIntegration(project.folder, relative(project.folder, folder))
+  const integration = await bundleIntegration(project, relative(project.folder, folder))
   const trial = await openDryRun(integration, secrets)
   const close = async () => trial[Symbol.asyncDispose]()
   return { ...installDry(trial, integration.definition, configuration), close, [Symbol.asyncDispose]: close }

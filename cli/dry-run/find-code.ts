@@ -36,14 +36,14 @@ export async function bundleOnce(project: Project): Promise<Bundle> {
 /**
  * Bundles an integration of a project.
  *
- * @param name its folder, relative to the one in which positions of problems are shown
+ * @param name its folder, relative to that of the project
  * @throws Failure with the problems of the source
  */
-export async function bundleIntegration(folder: string, name: string): Promise<BundledIntegration> {
-  await using bundler = await openIntegrationBundler(folder, name)
+export async function bundleIntegration(project: Project, name: string): Promise<BundledIntegration> {
+  await using bundler = await openIntegrationBundler(project, name)
   const bundled = await bundler.bundle()
   if ('code' in bundled) return bundled
-  throw await notBundled('integration', folder, bundled.problems)
+  throw await notBundled('integration', project.folder, bundled.problems)
 }
 
 async function notBundled(kind: string, folder: string, problems: Problem[]): Promise<Failure> {

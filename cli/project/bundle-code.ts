@@ -1,9 +1,20 @@
 import { isBuiltin } from 'node:module'
-import { context, type BuildContext, type BuildOptions, type BuildResult, type Message } from 'esbuild'
+import {
+  context,
+  type BuildContext,
+  type BuildOptions,
+  type BuildResult,
+  type Message,
+  type OnResolveArgs,
+  type OnResolveResult,
+  type Plugin,
+} from 'esbuild'
+import { findNodeModule } from '#sandbox/modules/table.ts'
 import { codeLimit } from '#shared/models/bot-code.ts'
 import { megabyte } from '#shared/units.ts'
 import { failed } from '../failure.ts'
 import type { Problem } from './code-frame.ts'
+import type { ProjectSettings } from './settings.ts'
 
 /** One module with all that it imports, and the source map to its sources. */
 export interface BundledCode {
@@ -26,11 +37,20 @@ const minifiedFrom = 3 * megabyte
 /** The number of largest packages named in the error about a bundle that is too large. */
 const namedPackages = 5
 
-/** @param entry the module, relative to the folder, to which the positions of problems are relative, too */
-export async function openCodeBundler(folder: string, entry: string): Promise<CodeBundler> {
+/**
+ * @param entry the module, relative to the folder, to which the positions of problems are relative, too
+ * @param packages the form of packages that have two
+ */
+export async function openCodeBundler(
+  folder: string,
+  entry: string,
+  packages: ProjectSettings['packages'] = 'browser',
+): Promise<CodeBundler> {
   const contexts = new AsyncDisposableStack()
   const open = async (minifies: boolean) =>
-    contexts.adopt(await context(optionsOf(folder, entry, minifies)), (building) => building.dispose())
+    contexts.adopt(await context({ ...optionsOf(folder, entry, minifies), ...forms[packages] }), (building) =>
+      building.dispose(),
+    )
   const plain = await open(false)
   let minifying: BuildContext | undefined
   return {
@@ -51,9 +71,14 @@ export async function openCodeBundler(folder: string, entry: string): Promise<Co
 }
 
 /**
- * An isolate has the APIs of browsers and not those of Node, so packages are bundled in their browser form, with the
- * replacement files of `browser` in package.json.
+ * The forms of packages. That for browsers, with the replacement files of `browser` in package.json, is smaller and loads faster.
+ * A few need a window. A package without such a form gets the modules of Node from the isolate (`sandbox/modules/table.ts`) with both.
  */
+const forms = {
+  browser: { platform: 'browser', mainFields: ['browser', 'module', 'main'], conditions: ['worker', 'browser'] },
+  node: { platform: 'node' },
+} as const satisfies Record<NonNullable<ProjectSettings['packages']>, BuildOptions>
+
 function optionsOf(folder: string, entry: string, minifies: boolean) {
   return {
     absWorkingDir: folder,
@@ -62,9 +87,6 @@ function optionsOf(folder: string, entry: string, minifies: boolean) {
     write: false,
     bundle: true,
     format: 'esm',
-    platform: 'browser',
-    mainFields: ['browser', 'module', 'main'],
-    conditions: ['worker', 'browser'],
     // Packages with a development mode omit its checks.
     define: { 'process.env.NODE_ENV': '"production"' },
     minify: minifies,
@@ -76,7 +98,54 @@ function optionsOf(folder: string, entry: string, minifies: boolean) {
     sourcesContent: true,
     metafile: true,
     logLevel: 'silent',
+    plugins: [found],
   } as const satisfies BuildOptions
+}
+
+const isResolved = Symbol('is resolved')
+
+/** The namespace of packages that are not installed. */
+const absent = 'absent'
+
+/**
+ * Leaves imports of Node's modules, which no package replaces, to the isolate. Packages may ask for others that are not
+ * installed when they need them, or to find out whether they are there: such a request throws as in Node.
+ */
+const found: Plugin = {
+  name: 'modules of Node and packages that are not installed',
+  setup(build) {
+    build.onResolve({ filter: /^[^./#]/ }, async (args) => {
+      const { path, importer, namespace, resolveDir, kind } = args
+      const isOptional = kind !== 'import-statement' && packageOf(importer) !== undefined
+      if (args.pluginData === isResolved || !(isOptional || isBuiltin(path))) return undefined
+      const own = await build.resolve(path, { importer, namespace, resolveDir, kind, pluginData: isResolved })
+      if (own.errors.length === 0 && !own.external) return undefined
+      return isBuiltin(path) ? toNodeModule(args) : { path, namespace: absent }
+    })
+    build.onLoad({ filter: /^/, namespace: absent }, ({ path }) => {
+      const message = JSON.stringify(`Cannot find module '${path}': the package is not installed`)
+      return { contents: `throw Object.assign(new Error(${message}), { code: 'MODULE_NOT_FOUND' })` }
+    })
+  },
+}
+
+function toNodeModule({ path, importer, kind }: OnResolveArgs): OnResolveResult {
+  const module = findNodeModule(path)
+  const packageName = packageOf(importer)
+  // Packages name such modules for functions that a bot need not call. In the author’s own file it is an error.
+  const fails = packageName === undefined ? module?.kind === 'shape' : false
+  // A package may try an optional module with `require`.
+  const isMissing = module === undefined && (packageName === undefined || kind === 'import-statement')
+  if (fails || isMissing) return { errors: [{ text: notInIsolates(path, packageName, module?.note) }] }
+  return { path, external: true }
+}
+
+function notInIsolates(module: string, packageName: string | undefined, why = 'isolates do not have it'): string {
+  const importing = packageName === undefined ? 'It imports' : `The package '${packageName}' imports`
+  return (
+    `${importing} '${module}', which does not work: ${why}. docs/node-modules.md lists the modules of Node that do; ` +
+    libraries
+  )
 }
 
 function toBundled({ outputFiles = [] }: BuildResult): BundledCode {
@@ -133,19 +202,18 @@ function toProblems(messages: Message[]): Problem[] {
     const name = message.location ? packageOf(message.location.file) : undefined
     if (name !== undefined && seen.has(name)) return []
     if (name !== undefined) seen.add(name)
-    return [toProblem(message, name)]
+    return [toProblem(message)]
   })
 }
 
-function toProblem({ text, location }: Message, packageName: string | undefined): Problem {
+function toProblem({ text, location }: Message): Problem {
   const [, module] = /^Could not resolve "(.*)"$/.exec(text) ?? []
-  const message = module === undefined ? text : unresolved(module, packageName, location !== null)
+  const message = module === undefined ? text : unresolved(module, location !== null)
   if (!location) return { message }
   return { file: location.file, line: location.line, column: location.column + 1, message }
 }
 
-function unresolved(module: string, packageName: string | undefined, isImported: boolean): string {
-  if (isBuiltin(module)) return noNode(module, packageName)
+function unresolved(module: string, isImported: boolean): string {
   if (!isImported) return `There is no file ${module}: create it, or set "entry" to another file`
   if (/^[./]/.test(module)) return `There is no file ${module}`
   return `There is no package '${module}': install it in the project's folder with \`npm install ${nameOf(module)}\``
@@ -155,12 +223,4 @@ function unresolved(module: string, packageName: string | undefined, isImported:
 function nameOf(module: string): string {
   const [name] = /^(?:@[^/]+\/)?[^/]+/.exec(module) ?? [module]
   return name
-}
-
-function noNode(module: string, packageName: string | undefined): string {
-  const importing = packageName === undefined ? 'It imports' : `The package '${packageName}' imports`
-  return (
-    `${importing} '${module}', and isolates have no Node: use web APIs (fetch, crypto, URL …), ` +
-    `or a library that works in browsers; ${libraries}`
-  )
 }

@@ -26,12 +26,13 @@ export interface Bundler extends AsyncDisposable {
   bundle(): Promise<Bundled>
 }
 
-export async function openBundler({ folder, entry, settings }: Project): Promise<Bundler> {
+export async function openBundler(project: Project): Promise<Bundler> {
+  const { folder, entry, settings } = project
   const parts = new AsyncDisposableStack()
-  const code = parts.use(await openCodeBundler(folder, entry))
+  const code = parts.use(await openCodeBundler(folder, entry, settings.packages))
   const integrations = new Map<string, IntegrationBundler>()
   for (const { integration: path } of Object.values(settings.integrations ?? {})) {
-    if (isOwnIntegration(path)) integrations.set(path, parts.use(await openIntegrationBundler(folder, path)))
+    if (isOwnIntegration(path)) integrations.set(path, parts.use(await openIntegrationBundler(project, path)))
   }
   return {
     async bundle() {

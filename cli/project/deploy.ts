@@ -112,7 +112,7 @@ async function upload(
   if (onPlan?.(plan) === false) return undefined
   // A refusal that needs no upload comes before integrations are changed.
   if (id === undefined) await assertNameIsFree(connection, project)
-  const { problems, warnings, changed } = await applyIntegrations(connection, plan, signal)
+  const { problems, warnings, changed } = await applyIntegrations(connection, plan, project, signal)
   if (problems) return { problems, changed }
   const body = { ...toBody(bundle), ...(note !== undefined && { note }), ...plan.fields }
   const request = { body, ...(signal && { signal }) }
@@ -134,7 +134,7 @@ async function upload(
     const created = await connection.ask<'createBot'>('POST', '/v1/admin/bots', named)
     return { ...withWarnings(created), isNew: true }
   } catch (error) {
-    const problem = toProblem(error, bundle)
+    const problem = toProblem(error, bundle, project)
     if (problem) return { problems: [problem], changed }
     throw withChanged(lossOf(error) ?? error, changed)
   }
@@ -152,6 +152,7 @@ interface AppliedIntegrations {
 async function applyIntegrations(
   connection: Connection,
   { grants, uploads, fields }: DeploymentPlan,
+  project: Project,
   signal: AbortSignal | undefined,
 ): Promise<AppliedIntegrations> {
   const applied: AppliedIntegrations = { warnings: [], changed: [] }
@@ -161,7 +162,7 @@ async function applyIntegrations(
       applied.changed.push(`the hosts of ${name}`)
     }
     for (const { aliases, integration, id: present, net, differs } of uploads) {
-      const uploaded = await uploadOwn(connection, integration, { id: present, net, signal })
+      const uploaded = await uploadOwn(connection, integration, { id: present, net, signal }, project)
       if ('problems' in uploaded) return { ...applied, problems: uploaded.problems }
       applied.warnings.push(...uploaded.warnings)
       const { name, version } = integration.definition
@@ -199,11 +200,12 @@ async function uploadOwn(
   connection: Connection,
   integration: BundledIntegration,
   options: Parameters<typeof uploadIntegration>[2],
+  project: Project,
 ): Promise<Awaited<ReturnType<typeof uploadIntegration>> | { problems: Problem[] }> {
   try {
     return await uploadIntegration(connection, integration, options)
   } catch (error) {
-    const problem = toProblem(error, integration)
+    const problem = toProblem(error, integration, project)
     if (problem) return { problems: [problem] }
     throw error
   }
@@ -296,7 +298,7 @@ async function assertNameIsFree(connection: Connection, { settings: { name } }: 
 }
 
 /** The platform's error about the flows, or about the code, with a position in the bundle mapped to the author's files. */
-function toProblem(error: unknown, { sourceMap }: BundledCode): Problem | undefined {
+function toProblem(error: unknown, { sourceMap }: BundledCode, { settings }: Project): Problem | undefined {
   if (!(error instanceof Failure)) return undefined
   const { file, line, column, flow } = (error.details?.['metadata'] ?? {}) as {
     file?: string
@@ -307,9 +309,17 @@ function toProblem(error: unknown, { sourceMap }: BundledCode): Problem | undefi
   if (flow !== undefined) return { message: error.message }
   if (file === undefined) return undefined
   const words = error.message.replace(/^\S+:\d+:\d+: /, '')
-  const message = words.startsWith(`${file}: `) ? words.slice(`${file}: `.length) : words
+  const message = withRemedy(words.startsWith(`${file}: `) ? words.slice(`${file}: `.length) : words, settings)
   if (line === undefined || column === undefined) return { message }
   const map = file === sourceFile ? indexSourceMap(sourceMap) : undefined
   const source = map && findSource(map, { line, column })
   return { ...(source ?? { file, line, column }), message }
+}
+
+/** Globals of pages, which isolates do not have. Some packages need them in their form for browsers. */
+const needsPage = /^ReferenceError: (?:window|document|self|location|XMLHttpRequest|HTMLElement) is not defined/
+
+function withRemedy(message: string, { packages }: Project['settings']): string {
+  if (packages === 'node' || !needsPage.test(message)) return message
+  return `${message}: if a package needs it, take packages in their form for Node, with "packages": "node" in isobot.json`
 }

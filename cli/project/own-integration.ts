@@ -17,6 +17,7 @@ import { Failure } from '../failure.ts'
 import { parseJson } from '../parse-json.ts'
 import { openCodeBundler, type BundledCode } from './bundle-code.ts'
 import type { Problem } from './code-frame.ts'
+import type { Project } from './project.ts'
 import { readIfPresent } from '../read-if-present.ts'
 
 /** The definition of an integration, in its folder. */
@@ -51,9 +52,12 @@ export function isOwnIntegration(named: string): boolean {
  *
  * @param path the integration's folder, relative to that of the project
  */
-export async function openIntegrationBundler(folder: string, path: string): Promise<IntegrationBundler> {
+export async function openIntegrationBundler(
+  { folder, settings: { packages } }: Project,
+  path: string,
+): Promise<IntegrationBundler> {
   const place = normalize(path)
-  const code = await openCodeBundler(folder, join(place, 'index.ts'))
+  const code = await openCodeBundler(folder, join(place, 'index.ts'), packages)
   return {
     async bundle() {
       const file = join(place, integrationFile)

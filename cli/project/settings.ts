@@ -84,6 +84,12 @@ const projectSettings = closedObject(
     ...declarations,
     $schema: { type: 'string' },
     entry: { type: 'string', description: 'The module with hooks and actions. Default: src/index.ts.' },
+    packages: {
+      enum: ['browser', 'node'],
+      description:
+        'The form in which packages are bundled that have one for browsers and one for Node. Default: browser, which is ' +
+        'smaller and loads faster.',
+    },
     environments: { type: 'object', additionalProperties: environment },
   },
 )

@@ -4,7 +4,7 @@ import type { Dispatch, Open } from '../isolate/kernel.ts'
 import type { Platform, Prelude } from '../isolate/platform.ts'
 import { groupNames, groupsFor, type GroupName } from '../prelude/groups.ts'
 import { createModules } from '../isolate/bot-module.ts'
-import type { ScriptName } from '../modules/table.ts'
+import { includesNode, type ScriptName } from '../modules/table.ts'
 import type { BundleSource } from '../protocol/protocol.ts'
 import { CachedScript } from './cached-script.ts'
 import type { Ivm, Transferable } from './isolated-vm.ts'
@@ -63,7 +63,7 @@ export class Scripts {
 
   /** The preludes of a bundle, in the order in which they run. Each is rehearsed on first use. */
   for({ kind, code, modules }: Pick<BundleSource, 'kind' | 'code' | 'modules'>): CachedScript[] {
-    const groups = groupsFor(kind, code).map((name) => this.#groups[name])
+    const groups = groupsFor({ code, isNode: kind === 'sdk' || includesNode(modules) }).map((name) => this.#groups[name])
     const scripts = [...groups, ...modules.flatMap((name) => this.#modules.get(name) ?? [])]
     if (!scripts.every((script) => script.isCached)) rehearseTogether(scripts)
     return scripts

@@ -6,7 +6,7 @@ import { Heartbeat } from './heartbeat.ts'
 import { bundleModules, type ModulePrograms } from './module-programs.ts'
 import { failureOutside, type RunHandle } from './run-handle.ts'
 import { ProcessHandles, type ExitAttribution } from './process-handles.ts'
-import { programScriptsFor, scriptsFor, type ScriptName } from '../modules/table.ts'
+import { scriptsFor, type ScriptName } from '../modules/table.ts'
 import type { ToProcess } from '../protocol/protocol.ts'
 import { FloodGuard } from './flood-guard.ts'
 import type { FrameProcess } from './frame-process.ts'
@@ -283,7 +283,7 @@ export class SandboxProcess {
 
   async #sendCode(run: RunHandle): Promise<void> {
     const { id, kind = 'native', code, environment = {} } = run.bundle
-    const modules = kind === 'sdk' ? scriptsFor(code) : programScriptsFor(code)
+    const modules = scriptsFor(code)
     try {
       if (!modules.every((name) => this.#modules.has(name))) this.#sendModules(modules, await bundleModules())
     } catch (error) {

@@ -44,7 +44,7 @@ export function flowsOf(bot: BotExports): unknown {
 }
 
 export interface ProvidedModules {
-  /** The `require` of bundles of the public SDK. */
+  /** The `require` of bundles. */
   require: (name: unknown) => unknown
   /** Adds modules, by name, each with a function that makes it on first use. */
   add(provided: Record<string, () => unknown> | undefined): void
@@ -77,11 +77,6 @@ export function createModules(): ProvidedModules {
 
 function withoutPrefix(name: string): string {
   return indexIn(name, 'node:') === 0 ? sliceText(name, 'node:'.length) : name
-}
-
-/** The `require` of native bundles. */
-export function requireNothing(name: unknown): unknown {
-  throw new NativeError(`Cannot find module '${toText(name)}': a bot is one file; bundle its dependencies`)
 }
 
 /** The hook functions of a stage, in order, and the object that they are methods of. */

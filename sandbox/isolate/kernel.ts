@@ -6,7 +6,7 @@
  */
 
 import type { BundleKind, ClientOperation, Limits, Task } from '../protocol/contract.ts'
-import { createModules, evaluateModule, flowsOf, isolationOf, requireNothing, type BotExports } from './bot-module.ts'
+import { createModules, evaluateModule, flowsOf, isolationOf, type BotExports } from './bot-module.ts'
 import { runCall } from './call.ts'
 import { createClients } from './client.ts'
 import { createConsole } from './console.ts'
@@ -63,7 +63,6 @@ export const open: Open = (post, settings, ...preludes) => {
   let bot: BotExports = {}
   let flows: Flows | undefined
   const modules = createModules()
-  const requireModule = kind === 'sdk' ? modules.require : requireNothing
   let isDefined = false
   /** The error because of which the bundle did not load, as text. */
   let refusal: string | undefined
@@ -85,7 +84,7 @@ export const open: Open = (post, settings, ...preludes) => {
       if (isDefined) return
       isDefined = true
       try {
-        const evaluated = evaluateModule(wrapper, requireModule)
+        const evaluated = evaluateModule(wrapper, modules.require)
         bot = evaluated.exports
         flows = kind === 'sdk' ? undefined : indexFlows(evaluated.flows, flowsOf(bot))
         if (isolationOf(bot) === 'event') post('isolated', '', '', '')

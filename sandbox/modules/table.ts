@@ -1,7 +1,7 @@
 /**
- * The modules of Node that bundles of the public SDK find in an isolate. From this table come the scripts that are
- * loaded for a bundle, the names that an upload may require, and the page docs/node-modules.md. It is used outside of
- * isolates too, and imports nothing.
+ * The modules of Node that bundles find in an isolate. From this table come the scripts that are loaded for a bundle, the
+ * names that an upload may require, and the page docs/node-modules.md. It is used outside of isolates too, and imports
+ * nothing.
  */
 
 /**
@@ -142,6 +142,12 @@ export type NodeModuleName = keyof typeof nodeModules
 
 export const nodeModuleNames = Object.keys(nodeModules) as NodeModuleName[]
 
+/** The module of Node that an import names, with or without `node:`; undefined for one that isolates do not have. */
+export function findNodeModule(name: string): NodeModule | undefined {
+  const module = name.replace(/^node:/, '')
+  return Object.hasOwn(nodeModules, module) ? nodeModules[module as NodeModuleName] : undefined
+}
+
 /** Scripts whose modules the modules of a script require. */
 const needs: Partial<Record<ScriptName, readonly ScriptName[]>> = {
   util: ['common'],
@@ -177,28 +183,32 @@ const tokenizerImports = './tiktoken_bg.js'
 /** A name of the interface of QuickJS in WebAssembly, a property that no bundler renames; the script `quickjs` has the engine. */
 const quickJsName = '_QTS_NewRuntime'
 
-/** The scripts in place of programs in WebAssembly that a bundle of any kind needs. */
-export function programScriptsFor(code: string): ScriptName[] {
-  return [
-    ...(code.includes(tokenizerImports) ? (['tokenizer'] as const) : []),
-    ...(code.includes(quickJsName) ? (['quickjs'] as const) : []),
-  ]
-}
+/** Scripts in place of programs in WebAssembly, which need nothing of Node. */
+const programScripts: readonly ScriptName[] = ['tokenizer', 'quickjs']
 
-/** The scripts that a bundle of the public SDK needs, in the order of loading. */
+/** The scripts that a bundle needs, in the order of loading. */
 export function scriptsFor(code: string): ScriptName[] {
   const found = new Set<ScriptName>()
-  for (const { 1: name, index } of code.matchAll(calls)) {
-    if (!isMethod(code, index)) found.add(nodeModules[name as NodeModuleName].script)
+  if (code.includes(tokenizerImports)) found.add('tokenizer')
+  if (code.includes(quickJsName)) found.add('quickjs')
+  // Code without this word has no module of Node, whatever its calls look like. Most native bots are such code.
+  if (code.includes('require')) {
+    for (const { 1: name, index } of code.matchAll(calls)) {
+      if (!isMethod(code, index)) found.add(nodeModules[name as NodeModuleName].script)
+    }
   }
   if (found.has('http') && !canUseFetch(code)) found.add('tag')
-  for (const script of programScriptsFor(code)) found.add(script)
   for (const script of found) for (const needed of needs[script] ?? []) found.add(needed)
   if (found.has('crypto') && usesKeys.test(code)) {
     found.delete('crypto')
     found.add('keys')
   }
   return scriptNames.filter((name) => found.has(name))
+}
+
+/** Whether scripts have modules of Node, so that their bundle expects the globals of Node as well. */
+export function includesNode(scripts: readonly ScriptName[]): boolean {
+  return scripts.some((name) => !programScripts.includes(name))
 }
 
 /**

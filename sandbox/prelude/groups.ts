@@ -3,8 +3,6 @@
  * only those that its bundle can use. This table is used outside of isolates, and imports none of the groups.
  */
 
-import type { BundleKind } from '../protocol/contract.ts'
-
 /** In the order of evaluation: each group uses only definitions of earlier ones. */
 export const groupNames = ['web', 'streams', 'subtle', 'buffer', 'rare', 'compression', 'patterns', 'node'] as const
 
@@ -113,22 +111,23 @@ const mentions: Record<Exclude<GroupName, 'node'>, RegExp> = {
 /**
  * Returns the groups that a bundle needs, in the order of evaluation. Members count only if a global of the web is
  * mentioned: otherwise no object has them.
+ *
+ * @param isNode whether the bundle expects the globals of Node
  */
-export function groupsFor(kind: BundleKind, code: string): GroupName[] {
-  const isSdk = kind === 'sdk'
+export function groupsFor({ code, isNode }: { code: string; isNode: boolean }): GroupName[] {
   const isAll = everything.test(code)
   const compression = mentions.compression.test(code)
   const patterns = mentions.patterns.test(code)
-  const usesWeb = isAll || isSdk || compression || patterns || mentions.web.test(code)
+  const usesWeb = isAll || isNode || compression || patterns || mentions.web.test(code)
   const needs: Record<GroupName, boolean> = {
     web: usesWeb,
     streams: isAll || compression || (usesWeb && mentions.streams.test(code)),
     subtle: isAll || (usesWeb && mentions.subtle.test(code)),
-    buffer: isAll || isSdk || mentions.buffer.test(code),
-    rare: isAll || isSdk || (usesWeb && mentions.rare.test(code)),
+    buffer: isAll || isNode || mentions.buffer.test(code),
+    rare: isAll || isNode || (usesWeb && mentions.rare.test(code)),
     compression,
     patterns,
-    node: isSdk,
+    node: isNode,
   }
   return groupNames.filter((name) => needs[name])
 }

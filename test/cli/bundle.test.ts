@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { megabyte } from '#shared/units.ts'
 import { connect } from '../../cli/connection.ts'
 import { openBundler, type Bundle, type Bundled } from '../../cli/project/bundle.ts'
+import type { Project } from '../../cli/project/project.ts'
 import { deployProject } from '../../cli/project/deploy.ts'
 import { createChatUser } from '../support/chat-client.ts'
 import { endedEvents } from '../support/outcomes.ts'
@@ -20,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => parts.disposeAsync())
 
 /** Writes a project's files, its packages among them. Gives the project. */
-async function createProject(name: string, files: Record<string, string>) {
+async function createProject(name: string, files: Record<string, string>): Promise<Project> {
   const settings = { name }
   for (const [file, text] of Object.entries({ ...files, 'isobot.json': JSON.stringify(settings) })) {
     const path = join(folder, name, file)
@@ -38,6 +39,24 @@ async function bundle(name: string, files: Record<string, string>): Promise<Bund
 function bundleOf(bundled: Bundled): Bundle {
   if ('problems' in bundled) throw new Error(bundled.problems.map(({ message }) => message).join('\n'))
   return bundled.bundle
+}
+
+/** The reply of a bot to `hello`. */
+async function replyTo(bot: Awaited<ReturnType<typeof deploy>>['bot']): Promise<string | undefined> {
+  const chatUser = await createChatUser(bot.integrations['chat']!.webhookUrl)
+  const conversationId = await chatUser.createConversation()
+  await chatUser.send(conversationId, 'hello')
+  await endedEvents(platform, bot.id, 1)
+  const [, reply] = await chatUser.messages(conversationId)
+  return reply?.text
+}
+
+async function deploy(project: Project) {
+  await using bundler = await openBundler(project)
+  const connection = await connect({ name: 'tests', url: platform.url, token: platform.token })
+  const deployed = await deployProject(project, connection, bundler, { checksTypes: false })
+  if (!deployed || 'problems' in deployed) throw new Error(JSON.stringify(deployed))
+  return deployed
 }
 
 const answering = `
@@ -82,18 +101,67 @@ test('a package that asks which environment it is in is in production, and needs
   expect(code).not.toContain('process')
 })
 
-test('of a package that needs Node, the first module is named, and where to look for another package', async () => {
-  const bundled = await bundle('node', {
+test('a package that needs Node gets its modules from the isolate, with the globals and the environment of Node', async () => {
+  const project = await createProject('node', {
+    'index.ts': `import { createHash } from 'node:crypto'
+import { describe } from 'needs-node'
+const answer = async (words) => [createHash('sha256').update(words).digest('hex').slice(0, 8), await describe(words)].join()
+${answering}`,
+    'node_modules/needs-node/package.json': JSON.stringify({ name: 'needs-node', main: 'index.js' }),
+    'node_modules/needs-node/index.js': `
+const { EventEmitter, once } = require('events')
+const fs = require('fs')
+let sqlite
+try { sqlite = require('node:sqlite') } catch ({ code }) { sqlite = code }
+const driver = () => require('driver-of-another')
+exports.describe = async (words) => {
+  const renderer = await import('@optional/renderer').catch(({ code }) => code)
+  const reason = (() => { try { driver() } catch ({ code }) { return code } })()
+  if (renderer !== 'MODULE_NOT_FOUND' || reason !== renderer) return renderer
+  const emitter = new EventEmitter()
+  setImmediate(() => emitter.emit('heard', Buffer.from(words)))
+  const [bytes] = await once(emitter, 'heard')
+  return [bytes.toString('base64'), fs.existsSync('/etc/passwd'), sqlite, process.env.SECRET_TONE].join()
+}`,
+  })
+  const { bot } = await deploy(project)
+  await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { secrets: { TONE: 'kind' } })
+  expect(await replyTo(bot)).toBe('2cf24dba,aGVsbG8=,false,MODULE_NOT_FOUND,kind')
+})
+
+test('a package that needs a page in its form for browsers is named with the setting that takes the form for Node', async () => {
+  const project = await createProject('forms', {
+    'index.ts': `import { form } from 'forms'\nconst answer = () => form\n${answering}`,
+    'node_modules/forms/package.json': JSON.stringify({ name: 'forms', main: './node.js', browser: './page.js' }),
+    'node_modules/forms/page.js': `module.exports = { form: document.title }`,
+    'node_modules/forms/node.js': `module.exports = { form: require('path').join('a', 'b') }`,
+  })
+  const connection = await connect({ name: 'tests', url: platform.url, token: platform.token })
+  await using bundler = await openBundler(project)
+  expect(await deployProject(project, connection, bundler, { checksTypes: false })).toMatchObject({
+    problems: [
+      {
+        file: join('node_modules', 'forms', 'page.js'),
+        message: expect.stringMatching(/^ReferenceError: document is not defined: .*"packages": "node" in isobot.json/),
+      },
+    ],
+  })
+  const { bot } = await deploy({ ...project, settings: { ...project.settings, packages: 'node' } })
+  expect(await replyTo(bot)).toBe('a/b')
+})
+
+test('modules of Node without working functions are refused in files of the project, and missing ones in packages', async () => {
+  const bundled = await bundle('refused', {
     'index.ts': `import 'sockets'; import 'node:fs'`,
-    'node_modules/sockets/package.json': JSON.stringify({ name: 'sockets', main: 'index.js' }),
-    'node_modules/sockets/index.js': `require('net'); require('tls'); require('dns')`,
+    'node_modules/sockets/package.json': JSON.stringify({ name: 'sockets', type: 'module', main: 'index.js' }),
+    'node_modules/sockets/index.js': `import 'node:fs'; import 'node:net'; import 'node:sqlite'; import 'node:test'`,
   })
   expect(bundled).toMatchObject({
     problems: [
-      { file: 'index.ts', line: 1, message: expect.stringContaining(`It imports 'node:fs'`) },
+      { file: 'index.ts', line: 1, message: expect.stringMatching(/^It imports 'node:fs'.*isolates have no files/) },
       {
         file: join('node_modules', 'sockets', 'index.js'),
-        message: expect.stringMatching(/^The package 'sockets' imports 'net', .*docs\/libraries\.md/),
+        message: expect.stringMatching(/^The package 'sockets' imports 'node:sqlite'.*docs\/libraries\.md/),
       },
     ],
   })
@@ -129,10 +197,7 @@ const answer = (words) => refuseAll(words)
 ${answering}`,
     'large.ts': largeModule(4 * megabyte),
   })
-  await using bundler = await openBundler(project)
-  const connection = await connect({ name: 'tests', url: platform.url, token: platform.token })
-  const deployed = await deployProject(project, connection, bundler, { checksTypes: false })
-  if (!deployed || 'problems' in deployed) throw new Error(JSON.stringify(deployed))
+  const deployed = await deploy(project)
   expect(deployed.bundle.code.length).toBeLessThan(4 * megabyte)
   const chatUser = await createChatUser(deployed.bot.integrations['chat']!.webhookUrl)
   await chatUser.send(await chatUser.createConversation(), 'hello')

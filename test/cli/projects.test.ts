@@ -213,7 +213,7 @@ describe('deploy', () => {
         'src/index.ts',
         1,
         26,
-        /isolates have no Node/,
+        /^It imports 'node:fs', which does not work: isolates have no files/,
       ],
       [
         { 'src/index.ts': `import { pad } from '@left/pad/web'\nconsole.log(pad)` },

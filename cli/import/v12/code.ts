@@ -1,5 +1,6 @@
 import { isBuiltin } from 'node:module'
 import { build, type Plugin } from 'esbuild'
+import { findNodeModule } from '#sandbox/modules/table.ts'
 import type { Script, V12Bot } from './bots.ts'
 import type { Conversion, NewCard } from './conversion.ts'
 import { Ids } from './ids.ts'
@@ -8,9 +9,8 @@ import { Ids } from './ids.ts'
 const members =
   /^(?:events\.(?:replyToEvent|replyContentToEvent)|cms\.(?:renderElement|renderTemplate)|kvs\.\w+|logger\.\w+|dialog\.(?:jumpTo|createId)|config\.getModuleConfig|IO\.\w+)$/
 
-/** Packages that need a database, a file system or native code. */
-const native =
-  /^(?:mongodb|mongoose|knex|sqlite3|better-sqlite3|pg|mysql2?|mssql|oracledb|redis|ioredis|nodemailer|request|request-promise|puppeteer|playwright|sharp|bcrypt|canvas|xlsx|aws-sdk|googleapis|botpress|bluebird-retry|child_process)(?:\/|$)/
+/** Packages that need files, processes or native code. */
+const native = /^(?:sqlite3|better-sqlite3|oracledb|puppeteer|playwright|sharp|bcrypt|canvas|botpress)(?:\/|$)/
 
 /** A script of the project: a module whose default export is the original’s script as a function. */
 export interface Converted {
@@ -55,7 +55,7 @@ export async function convertScript(
       file,
       undefined,
       `${required.includes(name) ? 'require' : 'import'}('${name}')`,
-      'Isolates have no Node: use `fetch`, tables and files of the bot, or a package for browsers',
+      'Isolates have no files, processes and native code: use tables and files of the bot, or another package',
     )
   }
   if (!parses || refused.length > 0) {
@@ -75,12 +75,13 @@ export async function convertScript(
   )
   const require = `const packages = {\n${table.join('')}}\nconst require = (name) => packages[name]\n\n`
   const text = `${statements.join('')}${required.length > 0 ? `\n${require}` : ''}export default async ({ ${names} }) => {\n${source}\n}\n`
-  return { path, text, packages: required.map(packageName), runs: true }
+  return { path, text, packages: required.filter((name) => !isBuiltin(name)).map(packageName), runs: true }
 }
 
-/** Whether a name is that of a package for browsers: no module of Node, and no path, which could lead out of the project. */
+/** Whether a name is that of a package, or a module of Node, that runs here, and no path, which could lead out of the project. */
 function isUsable(name: string): boolean {
-  if (isBuiltin(name) || native.test(name) || !/^[@\w][\w@./-]*$/.test(name)) return false
+  if (isBuiltin(name)) return (findNodeModule(name)?.kind ?? 'shape') !== 'shape'
+  if (native.test(name) || !/^[@\w][\w@./-]*$/.test(name)) return false
   return !name.split('/').some((part) => part === '.' || part === '..')
 }
 

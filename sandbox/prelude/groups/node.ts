@@ -1,4 +1,4 @@
-/** The additional globals of the public SDK's bundles. The modules of Node are scripts of their own (`sandbox/modules/`). */
+/** The additional globals of the public SDK's bundles, and of others that require modules of Node. The modules of Node are scripts of their own (`sandbox/modules/`). */
 
 // Imported first, because libraries read `process` while they load.
 import { environment } from '../process.ts'
@@ -12,11 +12,15 @@ export const install: Prelude = (platform) => {
     setImmediate: (callback: unknown, ...values: unknown[]) =>
       setTimeout(callback as (...values: unknown[]) => void, 0, ...values),
     clearImmediate: (id: number) => clearTimeout(id),
+    // Parameters of a module in Node. As globals, they leave these names to code that declares them.
+    __filename: '/bot.js',
+    __dirname: '/',
   })
   return undefined
 }
 
 function fillEnvironment({ environment: given, token }: Platform): void {
   Object.assign(environment, given)
+  if (!('BP_TOKEN' in given)) return
   Object.defineProperty(environment, 'BP_TOKEN', { get: token, enumerable: true, configurable: true })
 }

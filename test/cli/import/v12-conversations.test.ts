@@ -87,10 +87,12 @@ test('scripts find the configuration of modules as secrets, and the hosts that t
   const { project, report } = await convert('weather', {
     'actions/forecast.js': `
       const axios = require('axios')
+      const { createHash } = require('crypto')
       const { key } = await bp.config.getModuleConfig('my-weather')
       const { data } = await axios.get('https://api.example.com/weather?q=' + event.payload.text + '&key=' + key)
-      temp.sky = data.sky`,
-    'content-elements/builtin_text.json': [text('builtin_text-sky', { text$en: 'It is {{event.state.temp.sky}}' })],
+      temp.sky = data.sky
+      temp.code = createHash('sha1').update(data.sky).digest('hex').slice(0, 4)`,
+    'content-elements/builtin_text.json': [text('builtin_text-sky', { text$en: 'It is {{event.state.temp.sky}}, {{event.state.temp.code}}' })],
     'flows/main.flow.json': flow('entry', [
       node('entry', { onEnter: ['forecast {}', 'say #!builtin_text-sky'], next: next({ true: 'END' }) }),
     ]),
@@ -101,7 +103,7 @@ test('scripts find the configuration of modules as secrets, and the hosts that t
   expect(project.totals.lost).toBe(0)
   await using bot = await open(project, { SECRET_CONFIG_MY_WEATHER: '{"key":"k"}' })
   const fetched = { 'https://api.example.com/weather?q=Bern&key=k': { body: { sky: 'blue' } } }
-  expect(await bot.openConversation({ answers: { fetch: fetched } }).say('Bern')).toEqual(['It is blue'])
+  expect(await bot.openConversation({ answers: { fetch: fetched } }).say('Bern')).toEqual(['It is blue, 4c9a'])
 })
 
 test('messages are recognised by similar examples, and others are not', () => {

@@ -163,7 +163,7 @@ describe('classes that code names while it loads', () => {
 })
 
 test('libraries are loaded for the names of what they do, and not for globalThis', () => {
-  expect(groupsFor('sdk', `globalThis.fetch('https://a.example')`)).toEqual([
+  expect(groupsFor({ code: `globalThis.fetch('https://a.example')`, isNode: true })).toEqual([
     'web',
     'streams',
     'subtle',

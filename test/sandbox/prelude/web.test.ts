@@ -89,13 +89,21 @@ describe('native bundles find the globals of the web', () => {
     expect(done(await sandbox.run(callRun(bundle))).result).toBe('a.example')
   })
 
-  test.each(['process', 'require("buffer")', 'global', 'setImmediate'])(
-    'and nothing of Node: %s',
-    async (expression) => {
-      const body = `try { URL; return typeof ${expression} } catch { return 'undefined' }`
-      expect(await inside(body)).toBe('undefined')
-    },
-  )
+  test('those of Node beside its modules: the environment has the secrets, and no token', async () => {
+    const mention = `require('node:buffer')`
+    expect(
+      await inside(`return [typeof ${mention}.Buffer, __dirname, global === globalThis, typeof setImmediate]`),
+    ).toEqual(['function', '/', true, 'function'])
+    const bundle = bot(`const { env } = require('process'); exports.hooks = { async afterIncomingMessage({ logger }) {
+      logger.info(JSON.stringify(env)) } }`)
+    const environment = { SECRET_KEY: 'k' }
+    expect(logged(await sandbox.run(messageRun({ ...bundle, environment })))).toEqual([JSON.stringify(environment)])
+  })
+
+  test.each(['process', 'global', 'setImmediate', '__dirname'])('and nothing of Node: %s', async (expression) => {
+    const body = `try { URL; return typeof ${expression} } catch { return 'undefined' }`
+    expect(await inside(body)).toBe('undefined')
+  })
 })
 
 describe('the globals of native bundles behave as in Node', () => {

@@ -246,6 +246,6 @@ test.each([
   const code = `export const hooks = { async afterIncomingMessage() { const name = '${name}'; await ${load} } }`
   const { reason } = await wake(await createBot({ code }))
   expect(reason).toBe(
-    `afterIncomingMessage: Error: Cannot find module '${name}': a bot is one file; bundle its dependencies`,
+    `afterIncomingMessage: Error: Cannot find module '${name.replace('node:', '')}': it is not in the bundle, and isolates provide only modules of Node that the bundle names in a call, such as require('util') (docs/node-modules.md)`,
   )
 })
