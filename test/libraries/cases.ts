@@ -134,7 +134,6 @@ export async function answer(url: string) {
   return (await got(\`\${url}/json\`).json()).text
 }`,
     expects: heard,
-    instead: '`fetch`, or `ky` by the same people',
   },
   {
     group: 'HTTP',
@@ -145,7 +144,6 @@ export async function answer(url: string) {
   return (await (await fetch(\`\${url}/json\`)).json()).text
 }`,
     expects: heard,
-    instead: '`fetch`, which is there without an import',
   },
   {
     group: 'HTTP',
@@ -157,7 +155,8 @@ export function answer(url: string) {
   return 'connected'
 }`,
     expects: 'connected',
-    instead: 'webhooks, or `fetch` at intervals: isolates hold no connections',
+    instead:
+      '`"packages": "node"` in `isobot.json`, with which it works over [connections](node-modules.md#connections)',
   },
   {
     group: 'Services',
@@ -213,7 +212,6 @@ export async function answer(url: string) {
   return String((await new WebClient('key', { slackApiUrl: \`\${url}/\` }).api.test()).ok)
 }`,
     expects: 'true',
-    instead: '`fetch` to `https://slack.com/api/…`, or the Slack integration',
   },
   {
     group: 'Services',
@@ -224,7 +222,6 @@ export function answer() {
   return typeof twilio('AC1', 'key').messages.create
 }`,
     expects: 'function',
-    instead: '`fetch` to `https://api.twilio.com/…` with the header `authorization: Basic …`',
   },
   {
     group: 'Services',
@@ -235,7 +232,6 @@ export function answer() {
   return typeof calendar('v3').events.list
 }`,
     expects: 'function',
-    instead: '`fetch` to `https://www.googleapis.com/…`, with a token that `jose` signs',
   },
   {
     group: 'Services',
@@ -246,7 +242,28 @@ export function answer() {
   return typeof nodemailer.createTransport({ host: 'some' }).sendMail
 }`,
     expects: 'function',
-    instead: 'the HTTP interface of a mail service (Postmark, Resend, Mailgun, SES) by `fetch`',
+    note: 'over [connections](node-modules.md#connections)',
+  },
+  {
+    group: 'Services',
+    packages: { resend: '6.38.0' },
+    use: 'an e-mail',
+    source: `import { Resend } from 'resend'
+export async function answer(url: string) {
+  const { data } = await new Resend('key', { baseUrl: url }).emails.send({ from: 'a@a.example', to: 'b@a.example', subject: 's', text: 't' })
+  return data.id
+}`,
+    expects: heard,
+  },
+  {
+    group: 'Services',
+    packages: { '@aws-sdk/client-s3': '3.1175.0' },
+    use: 'a client',
+    source: `import { S3Client } from '@aws-sdk/client-s3'
+export function answer() {
+  return typeof new S3Client({ region: 'eu-central-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } }).send
+}`,
+    expects: 'function',
   },
   {
     group: 'Databases',
@@ -257,7 +274,7 @@ export function answer() {
   return typeof new pg.Client().query
 }`,
     expects: 'function',
-    instead: 'a database with an HTTP interface (PostgREST, Neon, Supabase), or the bot’s own state',
+    note: 'over [connections](node-modules.md#connections)',
   },
   {
     group: 'Databases',
@@ -268,7 +285,7 @@ export function answer() {
   return typeof new Redis({ lazyConnect: true }).get
 }`,
     expects: 'function',
-    instead: 'a Redis with an HTTP interface (`@upstash/redis`), or the bot’s own state',
+    note: 'over [connections](node-modules.md#connections)',
   },
   {
     group: 'Databases',
@@ -555,7 +572,6 @@ export function answer() {
   return jwt.verify(jwt.sign({ a: 'yes' }, 'key'), 'key').a
 }`,
     expects: 'yes',
-    instead: '`jose`',
   },
   {
     group: 'Keys and ids',

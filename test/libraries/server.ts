@@ -33,6 +33,8 @@ const answers: Record<string, object> = {
   'GET /v1/users/me': { object: 'user', id: 'one', type: 'bot', name: heard, bot: {} },
   'GET /v1/customers/cus_1': { id: 'cus_1', object: 'customer', name: heard },
   'GET /repos/some/thing': { id: 1, name: 'thing', description: heard },
+  'POST /api.test': { ok: true },
+  'POST /emails': { id: heard },
   'GET /rest/v1/rooms': [{ name: heard }],
 }
 
