@@ -63,7 +63,9 @@ export class Scripts {
 
   /** The preludes of a bundle, in the order in which they run. Each is rehearsed on first use. */
   for({ kind, code, modules }: Pick<BundleSource, 'kind' | 'code' | 'modules'>): CachedScript[] {
-    const groups = groupsFor({ code, isNode: kind === 'sdk' || includesNode(modules) }).map((name) => this.#groups[name])
+    const groups = groupsFor({ code, isNode: kind === 'sdk' || includesNode(modules) }).map(
+      (name) => this.#groups[name],
+    )
     const scripts = [...groups, ...modules.flatMap((name) => this.#modules.get(name) ?? [])]
     if (!scripts.every((script) => script.isCached)) rehearseTogether(scripts)
     return scripts

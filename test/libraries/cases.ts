@@ -11,6 +11,8 @@ export interface LibraryCase {
   source: string
   /** The result of `answer`, as text. */
   expects: string
+  /** The form in which its project takes packages, in `isobot.json`. */
+  form?: 'node'
   /** A note for authors who use it. */
   note?: string
   /** The alternative, for libraries that cannot be used. */
@@ -134,6 +136,7 @@ export async function answer(url: string) {
   return (await got(\`\${url}/json\`).json()).text
 }`,
     expects: heard,
+    instead: '`fetch`, or `ky` by the same people',
   },
   {
     group: 'HTTP',
@@ -148,15 +151,14 @@ export async function answer(url: string) {
   {
     group: 'HTTP',
     packages: { ws: '8.23.0' },
-    use: 'a connection',
+    use: 'a client',
     source: `import WebSocket from 'ws'
-export function answer(url: string) {
-  new WebSocket(url.replace('http', 'ws'))
-  return 'connected'
+export function answer() {
+  return typeof new WebSocket(null, undefined, {}).ping
 }`,
-    expects: 'connected',
-    instead:
-      '`"packages": "node"` in `isobot.json`, with which it works over [connections](node-modules.md#connections)',
+    expects: 'function',
+    form: 'node',
+    note: 'over [connections](node-modules.md#connections), with `"packages": "node"` in `isobot.json`',
   },
   {
     group: 'Services',
@@ -306,6 +308,18 @@ export function answer() {
   return z.object({ a: z.coerce.number() }).parse({ a: '5' }).a
 }`,
     expects: '5',
+  },
+  {
+    group: 'Data',
+    packages: { joi: '18.3.2' },
+    use: 'an object',
+    source: `import Joi from 'joi'
+export function answer() {
+  return Joi.object({ a: Joi.number() }).validate({ a: '5' }).value.a
+}`,
+    expects: '5',
+    form: 'node',
+    note: '`"packages": "node"` in `isobot.json`',
   },
   {
     group: 'Data',

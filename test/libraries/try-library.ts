@@ -36,7 +36,7 @@ const patienceMilliseconds = 30_000
 export async function tryLibrary(
   connection: Connection,
   folder: string,
-  { source, expects }: Pick<LibraryCase, 'source' | 'expects'>,
+  { source, expects, form }: Pick<LibraryCase, 'source' | 'expects' | 'form'>,
   url: string,
 ): Promise<Outcome> {
   const project = join(folder, 'project')
@@ -44,7 +44,11 @@ export async function tryLibrary(
   await mkdir(project)
   await writeFile(join(project, 'index.js'), bot)
   await writeFile(join(project, 'library.ts'), source)
-  const settings = { name: `library-${Date.now()}`, permissions: { net: [new URL(url).host] } }
+  const settings = {
+    name: `library-${Date.now()}`,
+    permissions: { net: [new URL(url).host] },
+    ...(form && { packages: form }),
+  }
   await writeFile(join(project, 'isobot.json'), JSON.stringify(settings))
   const whole = { folder: project, entry: 'index.js', settings }
   await using bundler = await openBundler(whole)

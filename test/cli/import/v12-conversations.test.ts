@@ -92,7 +92,9 @@ test('scripts find the configuration of modules as secrets, and the hosts that t
       const { data } = await axios.get('https://api.example.com/weather?q=' + event.payload.text + '&key=' + key)
       temp.sky = data.sky
       temp.code = createHash('sha1').update(data.sky).digest('hex').slice(0, 4)`,
-    'content-elements/builtin_text.json': [text('builtin_text-sky', { text$en: 'It is {{event.state.temp.sky}}, {{event.state.temp.code}}' })],
+    'content-elements/builtin_text.json': [
+      text('builtin_text-sky', { text$en: 'It is {{event.state.temp.sky}}, {{event.state.temp.code}}' }),
+    ],
     'flows/main.flow.json': flow('entry', [
       node('entry', { onEnter: ['forecast {}', 'say #!builtin_text-sky'], next: next({ true: 'END' }) }),
     ]),
