@@ -232,11 +232,13 @@ describe('an upload', () => {
     ],
     ['declares an unknown hook', 'export const hooks = {\n  beforeLunch() {},\n}', 2, 3],
     ['declares a hook that is no function', 'export const hooks = {\n\n  afterTurnEnd: 42,\n}', 3, 3],
+    ['imports what is not in it', "export const actions = {}\nimport pad from 'left-pad'\npad('a')", 2, 17],
+    ['imports what isolates lack', "export const actions = {}\nimport { test } from 'node:test'\ntest()", 2, undefined],
     [
-      'imports what is not in it',
+      'reads a file while it loads',
       "export const actions = {}\nimport fs from 'node:fs'\nfs.readFileSync('/etc/passwd')",
-      2,
-      undefined,
+      3,
+      4,
     ],
     ['asks for retries that cannot be', 'export const retry = { attempts: 1000 }\nexport const hooks = {}', 1, 14],
   ])('that %s is refused with its position, and the deployed version stays', async (_what, code, line, column) => {
