@@ -98,7 +98,7 @@ function optionsOf(folder: string, entry: string, minifies: boolean) {
     sourcesContent: true,
     metafile: true,
     logLevel: 'silent',
-    plugins: [found],
+    plugins: [unbundledImports],
   } as const satisfies BuildOptions
 }
 
@@ -111,7 +111,7 @@ const absent = 'absent'
  * Leaves imports of Node's modules, which no package replaces, to the isolate. Packages may ask for others that are not
  * installed when they need them, or to find out whether they are there: such a request throws as in Node.
  */
-const found: Plugin = {
+const unbundledImports: Plugin = {
   name: 'modules of Node and packages that are not installed',
   setup(build) {
     build.onResolve({ filter: /^[^./#]/ }, async (args) => {
@@ -133,7 +133,7 @@ function toNodeModule({ path, importer, kind }: OnResolveArgs): OnResolveResult 
   const module = findNodeModule(path)
   const packageName = packageOf(importer)
   // Packages name such modules for functions that a bot need not call. In the author’s own file it is an error.
-  const fails = packageName === undefined ? module?.kind === 'shape' : false
+  const fails = packageName === undefined && module?.kind === 'shape'
   // A package may try an optional module with `require`.
   const isMissing = module === undefined && (packageName === undefined || kind === 'import-statement')
   if (fails || isMissing) return { errors: [{ text: notInIsolates(path, packageName, module?.note) }] }

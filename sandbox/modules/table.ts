@@ -191,7 +191,7 @@ export function scriptsFor(code: string): ScriptName[] {
   const found = new Set<ScriptName>()
   if (code.includes(tokenizerImports)) found.add('tokenizer')
   if (code.includes(quickJsName)) found.add('quickjs')
-  // Code without this word has no module of Node, whatever its calls look like. Most native bots are such code.
+  // A search for the text is faster than the pattern, and most native bots do not contain it.
   if (code.includes('require')) {
     for (const { 1: name, index } of code.matchAll(calls)) {
       if (!isMethod(code, index)) found.add(nodeModules[name as NodeModuleName].script)

@@ -9,8 +9,9 @@ import { Ids } from './ids.ts'
 const members =
   /^(?:events\.(?:replyToEvent|replyContentToEvent)|cms\.(?:renderElement|renderTemplate)|kvs\.\w+|logger\.\w+|dialog\.(?:jumpTo|createId)|config\.getModuleConfig|IO\.\w+)$/
 
-/** Packages that need files, processes or native code. */
-const native = /^(?:sqlite3|better-sqlite3|oracledb|puppeteer|playwright|sharp|bcrypt|canvas|botpress)(?:\/|$)/
+/** Packages that need files, processes or native code, and those of servers that have not been seen to run in isolates. */
+const refusedPackages =
+  /^(?:mongodb|mongoose|knex|sqlite3|better-sqlite3|mysql|mssql|oracledb|redis|request|request-promise|puppeteer|playwright|sharp|bcrypt|canvas|xlsx|aws-sdk|googleapis|botpress|bluebird-retry)(?:\/|$)/
 
 /** A script of the project: a module whose default export is the original’s script as a function. */
 export interface Converted {
@@ -55,7 +56,7 @@ export async function convertScript(
       file,
       undefined,
       `${required.includes(name) ? 'require' : 'import'}('${name}')`,
-      'Isolates have no files, processes and native code: use tables and files of the bot, or another package',
+      'It does not run in isolates: use `fetch`, tables and files of the bot, or another package (docs/libraries.md)',
     )
   }
   if (!parses || refused.length > 0) {
@@ -81,7 +82,7 @@ export async function convertScript(
 /** Whether a name is that of a package, or a module of Node, that runs here, and no path, which could lead out of the project. */
 function isUsable(name: string): boolean {
   if (isBuiltin(name)) return (findNodeModule(name)?.kind ?? 'shape') !== 'shape'
-  if (native.test(name) || !/^[@\w][\w@./-]*$/.test(name)) return false
+  if (refusedPackages.test(name) || !/^[@\w][\w@./-]*$/.test(name)) return false
   return !name.split('/').some((part) => part === '.' || part === '..')
 }
 

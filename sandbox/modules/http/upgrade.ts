@@ -7,7 +7,7 @@ export interface UpgradeAnswer {
   status: number
   statusText: string
   headers: [string, string][]
-  /** What has come after the head: where the status is 101, the beginning of the other protocol. */
+  /** The bytes after the head: where the status is 101, the beginning of the other protocol. */
   rest: Buffer<ArrayBuffer>
 }
 

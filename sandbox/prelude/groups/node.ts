@@ -1,4 +1,7 @@
-/** The additional globals of the public SDK's bundles, and of others that require modules of Node. The modules of Node are scripts of their own (`sandbox/modules/`). */
+/**
+ * The additional globals of the public SDK's bundles, and of others that require modules of Node. The modules are scripts of
+ * their own (`sandbox/modules/`).
+ */
 
 // Imported first, because libraries read `process` while they load.
 import { environment } from '../process.ts'
