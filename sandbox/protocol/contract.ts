@@ -42,8 +42,8 @@ export interface Bundle {
   /** Default: `native`. */
   kind?: BundleKind
   /**
-   * For an SDK bundle, its `process.env`: `BP_API_URL` takes the place of `platformUrl`, `BP_TOKEN` is replaced by a
-   * token that names the run, and with `BP_LOG_FORMAT=json` its log lines are parsed in the SDK's format. For a native
+   * For an SDK bundle, its `process.env`: `BP_API_URL` takes the place of `platformUrl`, `BP_TOKEN`, where it is given, is
+   * replaced by a token that names the run, and with `BP_LOG_FORMAT=json` its log lines are parsed in the SDK's format. For a native
    * bundle, `env` in the argument of the functions that get a context.
    */
   environment?: Record<string, string>

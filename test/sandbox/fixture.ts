@@ -91,7 +91,7 @@ export function bot(code: string): Bundle {
 
 /** An SDK bundle of a bot of its own. */
 export function sdkBot(code: string, environment: Record<string, string> = {}): Bundle {
-  return { ...bot(code), kind: 'sdk', environment: { BP_API_URL: platformUrl, ...environment } }
+  return { ...bot(code), kind: 'sdk', environment: { BP_API_URL: platformUrl, BP_TOKEN: 'not-needed', ...environment } }
 }
 
 /** An SDK bundle with this body of its `handler`. */

@@ -30,13 +30,22 @@ const ofNet: Record<string, string> = {
   onread: 'listen to data',
 }
 
-/** Those of `https`, whose connections the platform shares. */
+/**
+ * Those of `https`, whose connections the platform shares. `ciphers` is not among them: the list that the platform
+ * offers is Node's, without a cipher that is known to be weak, and stripe names a list in each request.
+ */
 const ofRequests: Record<string, string> = {
   ...ofTls,
   ca: 'the platform accepts certificates of the public authorities only: connect with tls, or leave it out',
-  ciphers: platformEncrypts,
   minVersion: platformEncrypts,
   lookup: ofNet['lookup']!,
+}
+
+/** Values that ask for nothing which the platform does not do without the option. */
+const needless: Record<string, readonly unknown[]> = {
+  checkServerIdentity: [checkServerIdentity],
+  ecdhCurve: ['auto'],
+  minVersion: ['TLSv1', 'TLSv1.1', 'TLSv1.2'],
 }
 
 /** @throws Error that names an option which would have no effect, where code relies on it */
@@ -44,7 +53,8 @@ export function refuseOptions(module: 'net' | 'tls' | 'http', options: object): 
   const refused = module === 'net' ? ofNet : module === 'tls' ? { ...ofNet, ...ofTls } : ofRequests
   for (const [name, reason] of Object.entries(refused)) {
     const value: unknown = (options as Record<string, unknown>)[name]
-    if (value === undefined || value === null || value === false || value === checkServerIdentity) continue
+    if (value === undefined || value === null || value === false) continue
+    if (needless[name]?.includes(value)) continue
     throw codedError('ERR_METHOD_NOT_IMPLEMENTED', `The option ${name} has no effect in isolates: ${reason}`)
   }
 }
