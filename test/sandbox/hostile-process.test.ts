@@ -215,12 +215,13 @@ describe('the frames of a hostile sandbox process about a run', () => {
     const compromised = await startCompromised(`
       on.run = ({ run }) => {
         channel.pause()
+        // In the time until the request, the worker comes to wait for room for its replies.
         for (let n = 0; n < 3; n += 1) send({ type: 'call', run, call: String(n), request: '{"method":"GET","path":"/"}' })
         setTimeout(() => {
           send({ type: 'fetch', run, fetch: '1', request: '{"method":"GET","url":"http://x.example","redirect":"follow"}' })
           send({ type: 'abortFetch', run, fetch: '1' })
           setTimeout(() => channel.resume(), 500)
-        }, 500)
+        }, 2000)
       }
       let replies = 0
       on.reply = ({ run }) => (replies += 1) === 3 && (on.fetched = () => send(done(run)))`)

@@ -115,7 +115,8 @@ describe.each(Object.entries(hostile))('a bot that %s', (_name, { body, reason, 
   test(`fails with the reason ${reason}, and its neighbour ${fate}`, async () => {
     const neighbour = botThat(`await client.createMessage({}); return { stop: true }`)
     const { host, calls, answer } = patientHost()
-    const neighbours = sandbox.run(messageRun(neighbour, { host }))
+    // It waits for as long as the other may take.
+    const neighbours = sandbox.run(messageRun(neighbour, { host, limits: { wallMilliseconds: 60_000 } }))
     await expect.poll(() => calls.length).toBe(1)
 
     const outcome = await sandbox.run(messageRun(botThat(body), limits ? { limits } : {}))
