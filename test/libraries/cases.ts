@@ -7,7 +7,7 @@ export interface LibraryCase {
   packages: Record<string, string>
   /** The function that is called, for the page. */
   use: string
-  /** A module that exports `answer`, which is given the address of the test's server. */
+  /** A module that exports `answer`, which is given the address of the test's server, and the addresses of all servers. */
   source: string
   /** The result of `answer`, as text. */
   expects: string
@@ -218,32 +218,43 @@ export async function answer(url: string) {
   {
     group: 'Services',
     packages: { twilio: '6.2.0' },
-    use: 'a client',
+    use: 'a message',
     source: `import twilio from 'twilio'
-export function answer() {
-  return typeof twilio('AC1', 'key').messages.create
+export async function answer(url: string) {
+  const { RequestClient } = twilio
+  // Twilio has no setting for its address.
+  const toServer = new (class extends RequestClient {
+    request(options) {
+      return super.request({ ...options, uri: options.uri.replace('https://api.twilio.com', url) })
+    }
+  })()
+  const client = twilio('AC1', 'key', { httpClient: toServer })
+  return (await client.messages.create({ to: '+15005550006', from: '+15005550006', body: 'Hi' })).body
 }`,
-    expects: 'function',
+    expects: heard,
   },
   {
     group: 'Services',
     packages: { '@googleapis/calendar': '20.0.1' },
-    use: 'a client',
+    use: 'events',
     source: `import { calendar } from '@googleapis/calendar'
-export function answer() {
-  return typeof calendar('v3').events.list
+export async function answer(url: string) {
+  const { data } = await calendar({ version: 'v3', auth: 'key', rootUrl: \`\${url}/\` }).events.list({ calendarId: 'some' })
+  return data.items[0].summary
 }`,
-    expects: 'function',
+    expects: heard,
   },
   {
     group: 'Services',
     packages: { nodemailer: '10.6.0' },
-    use: 'a transport',
+    use: 'a message',
     source: `import nodemailer from 'nodemailer'
-export function answer() {
-  return typeof nodemailer.createTransport({ host: 'some' }).sendMail
+export async function answer(_url: string, { smtp }) {
+  const transport = nodemailer.createTransport(smtp)
+  const { accepted } = await transport.sendMail({ from: 'a@a.example', to: 'b@a.example', subject: 'Hi', text: 'Hi', attachments: [{ filename: 'a.txt', content: 'Hi' }] })
+  return accepted[0]
 }`,
-    expects: 'function',
+    expects: 'b@a.example',
     note: 'over [connections](node-modules.md#connections)',
   },
   {
@@ -260,44 +271,55 @@ export async function answer(url: string) {
   {
     group: 'Services',
     packages: { '@aws-sdk/client-s3': '3.1175.0' },
-    use: 'a client',
-    source: `import { S3Client } from '@aws-sdk/client-s3'
-export function answer() {
-  return typeof new S3Client({ region: 'eu-central-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } }).send
+    use: 'an object',
+    source: `import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+export async function answer(url: string) {
+  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' }
+  const client = new S3Client({ region: 'eu-central-1', endpoint: url, forcePathStyle: true, credentials })
+  const { ETag } = await client.send(new PutObjectCommand({ Bucket: 'some', Key: 'thing', Body: 'Hi' }))
+  const { Body } = await client.send(new GetObjectCommand({ Bucket: 'some', Key: 'thing' }))
+  return \`\${ETag} \${JSON.parse(await Body.transformToString()).text}\`
 }`,
-    expects: 'function',
+    expects: `"one" ${heard}`,
   },
   {
     group: 'Databases',
     packages: { pg: '8.23.1' },
-    use: 'a client',
+    use: 'queries of a pool',
     source: `import pg from 'pg'
-export function answer() {
-  return typeof new pg.Client().query
+export async function answer(_url: string, { postgres }) {
+  const pool = new pg.Pool({ connectionString: postgres, max: 4 })
+  const answers = await Promise.all([1, 2, 3, 4, 5, 6].map((n) => pool.query('select $1::int * 2 as double', [n])))
+  await pool.end()
+  return answers.map(({ rows }) => rows[0].double).join(' ')
 }`,
-    expects: 'function',
+    expects: '2 4 6 8 10 12',
     note: 'over [connections](node-modules.md#connections)',
   },
   {
     group: 'Databases',
     packages: { ioredis: '6.0.0' },
-    use: 'a client',
+    use: 'keys and a pipeline',
     source: `import { Redis } from 'ioredis'
-export function answer() {
-  return typeof new Redis({ lazyConnect: true }).get
+export async function answer(_url: string, { redis }) {
+  const client = new Redis(redis)
+  await client.set('name', 'Ada')
+  const answers = await client.pipeline().get('name').strlen('name').exec()
+  await client.quit()
+  return answers.map(([, value]) => value).join(' ')
 }`,
-    expects: 'function',
+    expects: 'Ada 3',
     note: 'over [connections](node-modules.md#connections)',
   },
   {
     group: 'Databases',
     packages: { '@upstash/redis': '1.39.0' },
-    use: 'a client',
+    use: 'a key',
     source: `import { Redis } from '@upstash/redis'
-export function answer(url: string) {
-  return typeof new Redis({ url, token: 'key' }).get
+export async function answer(url: string) {
+  return await new Redis({ url, token: 'key' }).get('name')
 }`,
-    expects: 'function',
+    expects: heard,
   },
   {
     group: 'Data',

@@ -28,19 +28,21 @@ const installed = ['ajv', 'jose', '@noble/hashes']
 
 test.for(installed)('a bot calls %s', async (name) => {
   const one = libraryCases.find(({ packages }) => Object.keys(packages)[0] === name)!
-  expect(await tryLibrary(connection, folder, one, url)).toMatchObject({ kind: 'works' })
+  expect(await tryLibrary(connection, folder, one, { url })).toMatchObject({ kind: 'works' })
 })
 
 test('a bot asks a server by fetch, as the clients in the list do', async () => {
   const source = 'export const answer = async (url: string) => (await (await fetch(`${url}/json`)).json()).text'
-  expect(await tryLibrary(connection, folder, { source, expects: 'from the server' }, url)).toMatchObject({
+  expect(await tryLibrary(connection, folder, { source, expects: 'from the server' }, { url })).toMatchObject({
     kind: 'works',
   })
 })
 
 test('a library whose call comes to something else is not one that works', async () => {
   const source = `export const answer = () => 'another thing'`
-  expect(await tryLibrary(connection, folder, { source, expects: 'one thing' }, url)).toMatchObject({ kind: 'fails' })
+  expect(await tryLibrary(connection, folder, { source, expects: 'one thing' }, { url })).toMatchObject({
+    kind: 'fails',
+  })
 })
 
 test('the page has every library of the list, in the version that was tried, with its note or what to use instead', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { connect } from '../../cli/connection.ts'
 import { openOwnPlatform } from '../support/own-platform.ts'
+import { mailServerPackage, openBackingServers, type Addresses } from './backing-servers.ts'
 import { libraryCases, type LibraryCase } from './cases.ts'
 import { writePage } from './page.ts'
 import { openServer } from './server.ts'
@@ -25,11 +26,18 @@ async function main(): Promise<void> {
   await using parts = new AsyncDisposableStack()
   const folder = parts.adopt(await mkdtemp(join(tmpdir(), 'libraries-')), (path) => rm(path, { recursive: true }))
   await install(folder, cases)
-  const connection = await connect({ name: 'libraries', ...(await openOwnPlatform(join(folder, 'data'), parts)) })
   const { url } = parts.use(await openServer())
+  const backing = await openBackingServers(folder, parts)
+  const addresses: Addresses = { url, ...backing }
+  const platform = await openOwnPlatform(join(folder, 'data'), parts, {
+    OUTBOUND_CONNECT: Object.values(backing)
+      .map((address) => new URL(address).host)
+      .join(','),
+  })
+  const connection = await connect({ name: 'libraries', ...platform })
   const outcomes = new Map<LibraryCase, Outcome>()
   for (const one of cases) {
-    const outcome = await tryLibrary(connection, folder, one, url)
+    const outcome = await tryLibrary(connection, folder, one, addresses)
     outcomes.set(one, outcome)
     const why = outcome.kind === 'works' ? `${(outcome.bundleSize / 1024).toFixed(0)} KB` : outcome.reason
     console.log(`${Object.keys(one.packages)[0]!.padEnd(24)} ${outcome.kind.padEnd(8)} ${why}`)
@@ -44,7 +52,7 @@ function isUnexpected({ instead }: LibraryCase, { kind }: Outcome): boolean {
 }
 
 async function install(folder: string, cases: LibraryCase[]): Promise<void> {
-  const dependencies = Object.assign({}, ...cases.map(({ packages }) => packages)) as object
+  const dependencies = Object.assign({}, mailServerPackage, ...cases.map(({ packages }) => packages)) as object
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
   // Installation scripts are not run: a bundle has none of their results.
   await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder })

@@ -35,6 +35,11 @@ const answers: Record<string, object> = {
   'GET /repos/some/thing': { id: 1, name: 'thing', description: heard },
   'POST /api.test': { ok: true },
   'POST /emails': { id: heard },
+  'POST /2010-04-01/Accounts/AC1/Messages.json': { sid: 'SM1', body: heard },
+  'GET /calendar/v3/calendars/some/events': { items: [{ summary: heard }] },
+  'PUT /some/thing': {},
+  'GET /some/thing': { text: heard },
+  'POST /pipeline': [{ result: Buffer.from(heard).toString('base64') }],
   'GET /rest/v1/rooms': [{ name: heard }],
 }
 
@@ -50,7 +55,7 @@ export async function openServer(): Promise<LibraryServer> {
     await once(request, 'end')
     const path = new URL(request.url ?? '/', 'http://server').pathname
     const answer = answers[`${request.method} ${path}`]
-    response.writeHead(answer ? 200 : 404, { 'content-type': 'application/json' })
+    response.writeHead(answer ? 200 : 404, { 'content-type': 'application/json', etag: '"one"' })
     response.end(JSON.stringify(answer ?? { error: { message: `There is no ${request.method} ${path}` } }))
   })
   server.listen(0, '127.0.0.1')

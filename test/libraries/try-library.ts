@@ -5,6 +5,7 @@ import type { Connection } from '../../cli/connection.ts'
 import { openBundler } from '../../cli/project/bundle.ts'
 import { deployProject } from '../../cli/project/deploy.ts'
 import { createChatUser } from '../support/chat-client.ts'
+import type { Addresses } from './backing-servers.ts'
 import type { LibraryCase } from './cases.ts'
 
 /** How a library got on. */
@@ -19,7 +20,8 @@ const bot = `import { answer } from './library.ts'
 
 export const hooks = {
   async afterIncomingMessage({ event, client }) {
-    const text = String(await answer(event.preview))
+    const addresses = JSON.parse(event.preview)
+    const text = String(await answer(addresses.url, addresses))
     await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text } })
   },
 }
@@ -31,13 +33,13 @@ const patienceMilliseconds = 30_000
  * Has a bot call a library: bundled and deployed as `isobot deploy` does, run by a real platform.
  *
  * @param folder in which the library is installed
- * @param url of the server that it may ask
+ * @param addresses of the servers that it may ask
  */
 export async function tryLibrary(
   connection: Connection,
   folder: string,
   { source, expects, form }: Pick<LibraryCase, 'source' | 'expects' | 'form'>,
-  url: string,
+  addresses: Addresses,
 ): Promise<Outcome> {
   const project = join(folder, 'project')
   await rm(project, { recursive: true, force: true })
@@ -46,7 +48,7 @@ export async function tryLibrary(
   await writeFile(join(project, 'library.ts'), source)
   const settings = {
     name: `library-${Date.now()}`,
-    permissions: { net: [new URL(url).host] },
+    permissions: { net: Object.values(addresses).map((address: string) => new URL(address).host) },
     ...(form && { packages: form }),
   }
   await writeFile(join(project, 'isobot.json'), JSON.stringify(settings))
@@ -58,7 +60,7 @@ export async function tryLibrary(
   }
   const { id, integrations } = deployed.bot
   try {
-    const said = await ask(connection, id, integrations['chat']!.webhookUrl, url)
+    const said = await ask(connection, id, integrations['chat']!.webhookUrl, JSON.stringify(addresses))
     if ('failure' in said) return { kind: 'fails', reason: said.failure }
     if (said.text !== expects) return { kind: 'fails', reason: `it gives “${said.text}” and not “${expects}”` }
     return { kind: 'works', bundleSize: deployed.bundle.code.length }

@@ -2,6 +2,7 @@ import punycode from 'punycode'
 import querystring from 'querystring-es3'
 import stringDecoder from 'string_decoder'
 import url from 'url'
+import { domainToASCII, domainToUnicode } from '../domains.ts'
 import { complete, type Provide } from '../provide.ts'
 import { fileURLToPath, pathToFileURL, urlToHttpOptions } from '../url.ts'
 
@@ -27,7 +28,8 @@ function unescape(text: string): string {
 
 /** The package parses and formats as the legacy functions do. */
 function urlModule(): object {
-  return { ...url, format, URL, URLSearchParams, fileURLToPath, pathToFileURL, urlToHttpOptions }
+  const own = { format, URL, URLSearchParams, fileURLToPath, pathToFileURL, urlToHttpOptions }
+  return { ...url, ...own, domainToASCII, domainToUnicode }
 }
 
 function format(given: unknown): string {

@@ -150,6 +150,10 @@ describe('polyfills do what Node does', () => {
         `const url = require('url'); return [url.resolve('http://a.com/b/c', '../d'), url.format({ protocol: 'https', hostname: 'a.com', pathname: '/x', query: { a: 1 } }), url.format(new URL('http://a.com/?b=1')), url.fileURLToPath('file:///a%20b')]`,
       ],
       [
+        'domains in ASCII and Unicode',
+        `const { domainToASCII, domainToUnicode } = require('url'); return ['español.com', 'faß.de', 'EXAMPLE.com', 'xn--fiq228c.com', '☕.example', 'xn--iñvalid.com', 'xn--a', 'xn--zzzz--.com', '', 'a b', 'a:80', 'a/b', 'user@host', '[::1]', '1.2.3', 'a..b', 'a.', '%41.com', 'http://x'].map((domain) => [domainToASCII(domain), domainToUnicode(domain)])`,
+      ],
+      [
         'paths',
         `const path = require('path'); return [path.join('/a', '..', 'b'), path.resolve('/x', 'y'), path.extname('a.tar.gz'), path.relative('/a/b', '/a/c'), path.parse('/home/a.txt')]`,
       ],
