@@ -1,6 +1,6 @@
 /** The functions of Node's `url` about domains. */
 
-import punycode from 'punycode'
+import { toUnicode } from 'punycode'
 
 /** The domain in ASCII, as a URL has it; empty where it is no domain. */
 export function domainToASCII(domain: string): string {
@@ -14,7 +14,7 @@ export function domainToASCII(domain: string): string {
 export function domainToUnicode(domain: string): string {
   return domainToASCII(domain).replace(/xn--[^.]*/g, (label) => {
     try {
-      const decoded = punycode.toUnicode(label)
+      const decoded = toUnicode(label)
       return domainToASCII(decoded) === label ? decoded : label
     } catch {
       return label
