@@ -1,8 +1,9 @@
-import type { Announcement } from '#shared/signals/after-commit.ts'
+import type { Announcement, RunOfSignal } from '#shared/signals/after-commit.ts'
 import type { Context } from '#shared/context.ts'
 import type { EphemeralSignal } from '#shared/models/signal.ts'
 import { conversationTopic } from '#shared/signals/signals.ts'
 import { readLog, readPositions, type LogPosition, type ReadEntry } from '#shared/store/conversation-log.ts'
+import { openStreams, readAttempts, type OpenStreams } from './open-streams.ts'
 
 /**
  * The conversations that this process follows for its listeners; each feed is open while it has members. The log is
@@ -44,7 +45,10 @@ export interface ConversationKey {
   conversationId: string
 }
 
-/** Interval at which feeds are compared with the logs: bounds the delay of an entry whose announcement was lost. */
+/**
+ * Interval at which feeds are compared with the logs and the events: bounds the delay of an entry whose announcement was
+ * lost, and of the abort of a message stream whose worker was killed.
+ */
 const compareMilliseconds = 20_000
 
 export function openFeeds(context: Context): Feeds {
@@ -54,6 +58,10 @@ export function openFeeds(context: Context): Feeds {
   async function compare(): Promise<void> {
     const positions = await readPositions(db, [...feeds.keys()])
     for (const [conversationId, position] of positions) feeds.get(conversationId)?.compare(position)
+    const eventIds = new Set(Array.from(feeds.values(), (feed) => feed.streamingEvents()).flat())
+    if (eventIds.size === 0) return
+    const attempts = await readAttempts(db, Array.from(eventIds))
+    for (const feed of feeds.values()) feed.compareStreams(eventIds, attempts)
   }
   function look(): void {
     if (feeds.size === 0 || !dependencies.database.isUp()) return
@@ -86,6 +94,10 @@ interface Feed {
   enter(follower: Follower): Promise<Membership>
   /** Reads the log when its position is ahead of the feed's. */
   compare(position: LogPosition): void
+  /** Ids of the events whose runs have open message streams. */
+  streamingEvents(): string[]
+  /** Aborts the message streams of runs that are over. */
+  compareStreams(...compared: Parameters<OpenStreams['compare']>): void
 }
 
 /** @param onEmpty called when the last member has left */
@@ -96,18 +108,35 @@ function openFeed(context: Context, key: ConversationKey, onEmpty: () => void): 
   /** `present`: the followers of all members; `followers`: those that have caught up. */
   const present = new Set<Follower>()
   const followers = new Set<Follower>()
+  const streams = openStreams()
   let position: LogPosition = { sequence: 0, at: new Date(0) }
   let isReading = false
   /** An announcement arrived while the log was being read. */
   let readAgain = false
 
   function pass(entry: ReadEntry): void {
+    if (entry.signal.type === 'message_created') streams.ended(String(entry.signal.data.metadata?.['streamId']))
     for (const follower of followers) follower.entry(entry)
+  }
+
+  function passEphemeral(signal: EphemeralSignal, run?: RunOfSignal): void {
+    if (signal.type === 'message_stream_delta') {
+      if (run) abort(streams.begun(signal.data.streamId, run))
+    } else if (signal.type === 'message_stream_complete' || signal.type === 'message_stream_abort') {
+      streams.ended(signal.data.streamId)
+    }
+    for (const follower of present) follower.passing(signal)
+  }
+
+  function abort(streamIds: string[]): void {
+    const { conversationId } = key
+    for (const streamId of streamIds)
+      passEphemeral({ type: 'message_stream_abort', data: { streamId, conversationId } })
   }
 
   function receive(announcement: Announcement): void {
     if ('passing' in announcement) {
-      for (const follower of present) follower.passing(announcement.passing)
+      passEphemeral(announcement.passing, announcement.run)
     } else if ('goneUserId' in announcement) {
       for (const follower of present) follower.gone(announcement.goneUserId)
     } else if (isReading) {
@@ -204,5 +233,7 @@ function openFeed(context: Context, key: ConversationKey, onEmpty: () => void): 
     compare(announced) {
       if (announced.sequence > position.sequence && !isReading) void read()
     },
+    streamingEvents: () => streams.eventIds(),
+    compareStreams: (asked, attempts) => abort(streams.compare(asked, attempts)),
   }
 }

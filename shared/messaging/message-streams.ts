@@ -15,11 +15,12 @@ export async function publishStreamSignal(
   conversationId: string,
   signal: Extract<EphemeralSignal, { type: 'message_stream_delta' | 'message_stream_abort' }>,
 ): Promise<void> {
-  const open = context.caller.execution?.openStreams
+  const { execution } = context.caller
   const { streamId } = signal.data
-  if (signal.type === 'message_stream_delta') open?.set(streamId, conversationId)
-  else open?.delete(streamId)
-  await publishEphemeral(context, conversationId, signal)
+  if (signal.type === 'message_stream_delta') execution?.openStreams.set(streamId, conversationId)
+  else execution?.openStreams.delete(streamId)
+  const run = execution && { eventId: execution.eventId, attempt: execution.attempt }
+  await publishEphemeral(context, conversationId, signal, run)
 }
 
 /**

@@ -5,12 +5,18 @@ import type { InboxLine } from '../models/inbox-line.ts'
 import { conversationTopic, inboxTopic, outcomeTopic } from './signals.ts'
 import type { LogEntry } from '../store/conversation-log.ts'
 
+/** The run that published a signal. */
+export interface RunOfSignal {
+  eventId: string
+  attempt: number
+}
+
 /** The payload of a signal on a conversation's topic. */
 export type Announcement =
   /** A new entry of the conversation's log, with its position. */
   | { sequence: number; at: number; signal: ChatSignal }
-  /** A signal that is not stored and is not an entry of the log. */
-  | { passing: EphemeralSignal }
+  /** A signal that is not stored and is not an entry of the log; `run` is that of a part of a message. */
+  | { passing: EphemeralSignal; run?: RunOfSignal }
   /** A hint that the log may have entries whose signals were lost. */
   | { look: true }
   /** The id of a user who was deleted. */
@@ -49,8 +55,9 @@ export async function publishEphemeral(
   { signals }: Context,
   conversationId: string,
   passing: EphemeralSignal,
+  run?: RunOfSignal,
 ): Promise<void> {
-  const announcement: Announcement = { passing }
+  const announcement: Announcement = { passing, ...(run && { run }) }
   await signals.publish(conversationTopic(conversationId), announcement)
 }
 

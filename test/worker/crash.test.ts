@@ -59,6 +59,52 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
     },
   )
 
+  test.each([
+    ['event ends without it', `throw new Error('no answer today')`, 'failed', []],
+    [
+      'next run begins it anew',
+      `const stream = client.streamMessage(conversationId); await stream.write('a whole one'); return stream.end()`,
+      'processed',
+      ['message_stream_delta', 'message_stream_complete', 'message_created'],
+    ],
+  ])(
+    'a worker killed while its bot streams a message: listeners get the abort of that stream when the %s',
+    { concurrent: false, timeout: 90_000 },
+    async (_title, repeated, status, following) => {
+      const victim = await processes.start(platform, 'worker')
+      const bot = await platform.createBot(`
+      export const hooks = {
+        async afterIncomingMessage({ event: { conversationId }, client }) {
+          const [begun] = (await client.listMessages({ conversationId })).messages.filter(({ direction }) => direction === 'outgoing')
+          await client.createMessage({ conversationId, type: 'text', payload: { text: String(Math.random()) } })
+          // The run that repeats the first one finds its reply.
+          if (begun) { ${repeated} }
+          const stream = client.streamMessage(conversationId)
+          await stream.write('half a sent')
+          await new Promise((resolve) => setTimeout(resolve, 50_000))
+        },
+      }`)
+      const chatUser = await createChatUser(bot.chatUrl)
+      const conversationId = await chatUser.createConversation()
+      const stream = await listen(bot.chatUrl, chatUser.key, conversationId)
+      try {
+        await chatUser.send(conversationId, 'go')
+        const types = () => stream.frames().map(({ type }) => type)
+        const begun = ['message_created', 'message_created', 'message_stream_delta']
+        await expect.poll(types, { timeout: 30_000 }).toEqual(begun)
+        process.kill(victim.pid, 'SIGKILL')
+        await processes.start(platform, 'worker')
+        const [event] = await endedEvents(platform, bot.id, 1)
+        expect(event).toMatchObject({ status, attempt: 2 })
+        const all = [...begun, 'message_stream_abort', ...following]
+        await expect.poll(types, { timeout: 30_000 }).toEqual(all)
+        expect(stream.frames()[begun.length]!.data).toEqual({ streamId: `${event!.id}/1`, conversationId })
+      } finally {
+        await stream.close()
+      }
+    },
+  )
+
   test(
     'a worker that starts after the messages handles them, and one that gets SIGTERM finishes what it has begun',
     { concurrent: false, timeout: 90_000 },
