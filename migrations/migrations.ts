@@ -3,6 +3,7 @@ import knex, { type Knex } from 'knex'
 import { Client } from 'pg'
 import { connectionSettings } from '#shared/store/database.ts'
 import { withoutQueueEvents } from './queue-events.ts'
+import { finishRestore } from './unfinished-restore.ts'
 import * as tables from './001_tables.ts'
 import * as installationConfiguration from './002_installation_configuration.ts'
 import * as conversationLog from './003_conversation_log.ts'
@@ -180,6 +181,7 @@ export async function migrate(url: string, { allowSelfSigned = false } = {}): Pr
     }
     await runMigrations(client)
     await withoutQueueEvents(client)
+    await finishRestore(client)
     return done
   } finally {
     await client.end()

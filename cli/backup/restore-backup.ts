@@ -9,6 +9,7 @@ import { decryptJson } from '#shared/secrets.ts'
 import { connectionSettings } from '#shared/store/database.ts'
 import { adoptVectorType } from '#shared/store/vector-type.ts'
 import { migrate, migrateTo, migrationLockKey, migrations } from '../../migrations/migrations.ts'
+import { noteUnfinishedRestore, readUnfinishedRestore } from '../../migrations/unfinished-restore.ts'
 import { failed } from '../failure.ts'
 import { copyTarget, listAllTables, listTables, transactionSettings, suspendChecks } from './catalog.ts'
 import { secretCheckOwner, type BackupHeader, type BackupManifest, type BackupTable } from './format.ts'
@@ -36,9 +37,20 @@ export interface RestoreOptions {
 /** The table with derived values whose type depends on the server: workers make them again. */
 const vectorTable = 'passage_vectors'
 
+/** The counts of the rows that a restoration has written. */
+type WrittenRows = Pick<RestoredBackup, 'rows' | 'tables' | 'waitingEvents' | 'contentsElsewhere'>
+
+/** A restoration whose rows are committed and whose newer migrations have not run. */
+interface UnfinishedRestore {
+  takenAt: string
+  /** Differs in every backup. */
+  secretCheck: string
+  written: WrittenRows
+}
+
 /**
  * Restores a backup into an empty database, in one transaction: the migrations of the backup, then its rows. Afterwards
- * the newer migrations run.
+ * the newer migrations run; a restoration that ended before them is continued.
  *
  * @throws Failure when the database is not empty, or the backup is invalid, not whole, newer than this code, or of another
  *   secret; the database is empty then. Also when the newer migrations fail, after the rows are restored
@@ -53,16 +65,21 @@ export async function restoreBackup(
   if (!isSecretLost) await assertSecret(config, header)
   const connection = connectionSettings(config.database)
   const db = knex({ client: 'pg', connection, pool: { min: 0, max: 1 }, log: { warn() {} } })
-  let restored: Pick<RestoredBackup, 'rows' | 'tables' | 'waitingEvents' | 'contentsElsewhere'>
+  let restored: WrittenRows
   try {
     restored = await db.transaction(async (transaction) => {
       const client = await connectionOf(transaction)
       await client.query(transactionSettings)
       await client.query('select pg_advisory_xact_lock($1)', [migrationLockKey])
+      const unfinished = await findUnfinished(client, header)
+      if (unfinished) return unfinished
       await assertEmpty(client)
       report?.('Creating the tables')
       await migrateTo(transaction, header.migrations)
-      return restoreTables(transaction, client, reader, report)
+      const written = await restoreTables(transaction, client, reader, report)
+      const note: UnfinishedRestore = { takenAt: header.takenAt, secretCheck: header.secretCheck, written }
+      await noteUnfinishedRestore(client, JSON.stringify(note))
+      return written
     })
   } finally {
     await db.destroy()
@@ -70,8 +87,8 @@ export async function restoreBackup(
   report?.('Migrating')
   await migrate(config.database.url, config.database).catch((cause: unknown) => {
     throw failed(
-      `All rows are restored, but the migrations to this version have failed: ${wordsOf(cause)}. Run them again before ` +
-        'the processes start: node migrations/migrate.js, or `isobot start`',
+      `All rows are restored, but the migrations to this version have failed: ${wordsOf(cause)}. Before the processes ` +
+        'start, restore the same backup again, which runs only the migrations',
       { cause },
     )
   })
@@ -101,6 +118,18 @@ async function assertSecret({ secret }: Config, { secretCheck }: BackupHeader): 
       { cause },
     )
   }
+}
+
+/** @throws Failure when the rows of another backup wait for their migrations */
+async function findUnfinished(client: ClientBase, header: BackupHeader): Promise<WrittenRows | undefined> {
+  const note = await readUnfinishedRestore(client)
+  if (note === null) return undefined
+  const { takenAt, secretCheck, written } = JSON.parse(note) as UnfinishedRestore
+  if (secretCheck === header.secretCheck) return written
+  throw failed(
+    `The database has the rows of another backup, of ${takenAt}, whose restoration ended before the migrations. Restore ` +
+      'that one again, which runs only the migrations, or restore into a new database',
+  )
 }
 
 async function assertEmpty(client: ClientBase): Promise<void> {

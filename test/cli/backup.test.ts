@@ -10,6 +10,7 @@ import { readConfig } from '#shared/config/config.ts'
 import { openContext } from '#shared/context.ts'
 import { findProcess } from '#shared/process/find-process.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
+import { migrationLockKey } from '../../migrations/migrations.ts'
 import { startWorker } from '../../worker/worker.ts'
 import { operatedDataDirectory } from '../../cli/profiles.ts'
 import { createChatUser, type ChatUser } from '../support/chat-client.ts'
@@ -17,7 +18,7 @@ import { administer, createDatabase, urlOf } from '../support/databases.ts'
 import { fillTables } from '../support/fill-tables.ts'
 import { createDatabaseWithPgvector } from '../support/pgvector.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
-import { openCommandLine, type CommandLine, type Outcome } from './command-line.ts'
+import { openCommandLine, type CommandLine, type Outcome, type RunningCommand } from './command-line.ts'
 
 const secret = 'a secret of at least thirty-two characters'
 
@@ -295,6 +296,66 @@ test('a restoration whose last migrations fail says that the rows are there', as
   await administer(url, `drop owned by ${role}`)
   await administer(url, `drop role ${role}`)
 })
+
+/** Ends a command as the kernel does when memory is short, and waits until the database knows. */
+async function kill({ child, ended }: RunningCommand, url: string): Promise<void> {
+  process.kill(-child.pid!, 'SIGKILL')
+  expect(await ended).toMatchObject({ signal: 'SIGKILL' })
+  await vi.waitFor(async () => expect(await listOtherSessions(url)).toEqual([]), { timeout: 20_000 })
+}
+
+function listOtherSessions(url: string): Promise<{ query: string }[]> {
+  return withClient(url, async (client) => {
+    const { rows } = await client.query<{ query: string }>(
+      `select query from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+    )
+    return rows
+  })
+}
+
+test('a restoration that is killed between its rows and the migrations is completed by the same command', async () => {
+  await using backup = await backUpFilledDatabase('interrupted.backup')
+  await using another = await backUpFilledDatabase('another.backup')
+  const url = await createEmptyDatabase()
+  const environment = { DATABASE_URL: url, ISOBOT_SECRET: secret }
+  const restoring = commandLine.start(['restore', backup.file], { environment })
+  await withClient(url, async (client) => {
+    const held = `select from pg_locks where locktype = 'advisory' and granted
+      and database = (select oid from pg_database where datname = current_database())`
+    await vi.waitFor(async () => expect((await client.query(held)).rowCount).toBe(1), { timeout: 20_000, interval: 5 })
+    // The next in the queue for the lock: the rows are committed then, and the migrations wait.
+    await client.query('select pg_advisory_lock($1)', [migrationLockKey])
+    process.kill(-restoring.child.pid!, 'SIGKILL')
+    expect(await restoring.ended).toMatchObject({ signal: 'SIGKILL' })
+    expect((await client.query('select from messages')).rowCount).toBe(2)
+  })
+  const other = await operate(['restore', another.file], url)
+  expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('the rows of another backup')])
+  const again = await operate(['restore', backup.file, '--json'], url)
+  expect([again.code, again.stderr]).toEqual([0, ''])
+  expect(JSON.parse(again.stdout)).toMatchObject({ rows: expect.any(Number), tables: expect.any(Number) })
+  expect(await contentsOf(url)).toEqual(await contentsOf(backup.url))
+  const third = await operate(['restore', backup.file], url)
+  expect([third.code, third.stderr]).toEqual([1, expect.stringContaining('The database is not empty')])
+}, 120_000)
+
+test('a restoration that is killed while it writes rows leaves the database empty', async () => {
+  await using backup = await backUpFilledDatabase('killed.backup')
+  const content = await readFile(backup.file)
+  const url = await createEmptyDatabase()
+  for (const part of [0.3, 0.7, 0.98]) {
+    const restoring = commandLine.start(['restore', '-'], { environment: { DATABASE_URL: url, ISOBOT_SECRET: secret } })
+    restoring.child.stdin.write(content.subarray(0, Math.floor(content.length * part)))
+    const isWriting = async () =>
+      expect((await listOtherSessions(url)).map(({ query }) => query).join()).toMatch(/^copy /)
+    await vi.waitFor(isWriting, { timeout: 20_000 })
+    await kill(restoring, url)
+    expect([part, await listTables(url)]).toEqual([part, []])
+  }
+  const whole = await operate(['restore', backup.file], url)
+  expect(whole.code).toBe(0)
+  expect(await contentsOf(url)).toEqual(await contentsOf(backup.url))
+}, 120_000)
 
 test('vectors of pgvector are made again on a server without it', async () => {
   const source = await createDatabaseWithPgvector()
