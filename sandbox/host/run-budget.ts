@@ -11,6 +11,7 @@ export class RunBudget {
   readonly #logged: Logged = { lines: 0, characters: 0 }
   #calls = 0
   #fetches = 0
+  #connections = 0
   #aborts = 0
   #hasCode = false
 
@@ -36,6 +37,16 @@ export class RunBudget {
   takeEventFetch(): boolean {
     this.#eventFetches.fetches += 1
     return this.#eventFetches.fetches <= this.#limits.fetches
+  }
+
+  takeConnection(): boolean {
+    if (this.#connections >= this.#limits.connectionsAtOnce) return false
+    this.#connections += 1
+    return true
+  }
+
+  releaseConnection(): void {
+    this.#connections -= 1
   }
 
   /** Each request can be aborted once. */

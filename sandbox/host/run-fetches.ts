@@ -13,6 +13,7 @@ import type {
 } from '../protocol/contract.ts'
 import { parseUntrustedJson } from '../protocol/parse-json.ts'
 import { secretRedactor } from '../protocol/redact-secrets.ts'
+import { tooManyConnections } from '../protocol/too-many-connections.ts'
 import { maxCaCharacters, maxTlsCharacters } from '../protocol/units.ts'
 import { RequestContent, type ContentPart } from './request-content.ts'
 import type { RunBudget } from './run-budget.ts'
@@ -38,6 +39,19 @@ interface InFlight {
   request: RequestText | undefined
   controller: AbortController
   startedAt: number
+  /** The connection that it continues with TLS. */
+  former: FetchConnection | undefined
+  /** Whether it is a connection beyond the number of open ones. */
+  isRefused: boolean
+}
+
+/** A connection that is open in one direction or both. */
+interface OpenConnection {
+  connection: FetchConnection
+  /** Whether the code sends no more. */
+  isSent: boolean
+  /** Whether the server sends no more. */
+  isReceived: boolean
 }
 
 export interface FetchesOptions {
@@ -56,10 +70,15 @@ export class RunFetches {
   readonly #options: FetchesOptions
   readonly #redact: (text: string) => string
   readonly #inFlight = new Map<string, InFlight>()
+  /** All that have been used: of two requests with one name, the former could be neither read nor closed. */
+  readonly #names = new Set<string>()
   /** Kept when the request is over, because parts may still be in transit. */
   readonly #contents = new Map<string, RequestContent>()
-  /** The open ones, also those on which the server sends no more. */
-  readonly #connections = new Map<string, FetchConnection>()
+  readonly #connections = new Map<string, OpenConnection>()
+  /** The names of the connections that count as open: also those that are about to be. */
+  readonly #counted = new Set<string>()
+  /** Answers that are read in parts, and have not ended. */
+  #streamed = 0
 
   constructor(run: RunRequest, options: FetchesOptions) {
     this.#run = run
@@ -70,10 +89,14 @@ export class RunFetches {
   /** Admits a request, given as JSON, which is then in flight. False when the run may not make it. */
   begin(name: string, text: string): boolean {
     const { fetchCharacters, fetchesAtOnce } = this.#options.limits
-    if (text.length > fetchCharacters || this.#inFlight.size >= fetchesAtOnce || this.#inFlight.has(name)) return false
+    if (text.length > fetchCharacters || this.#inFlight.size >= fetchesAtOnce || this.#names.has(name)) return false
     if (!this.#options.budget.takeFetch()) return false
+    this.#names.add(name)
+    const request = toFetchRequest(text)
+    const former = request?.secures === undefined ? undefined : this.#detach(request.secures)
+    const isRefused = request?.method === 'CONNECT' && !this.#count(name)
     const controller = new AbortController()
-    this.#inFlight.set(name, { request: toFetchRequest(text), controller, startedAt: performance.now() })
+    this.#inFlight.set(name, { request, controller, startedAt: performance.now(), former, isRefused })
     return true
   }
 
@@ -85,27 +108,24 @@ export class RunFetches {
   async make(name: string, wantParts: (parts: number) => void): Promise<FetchedTexts> {
     const inFlight = this.#inFlight.get(name)
     if (inFlight === undefined) return toTexts({ failure: 'aborted', message: 'The request was aborted' })
-    const { request, controller } = inFlight
-    if (request === undefined) {
+    const { request } = inFlight
+    if (request === undefined || inFlight.isRefused) {
       this.#inFlight.delete(name)
+      if (request) return toTexts(tooManyConnections(this.#options.limits))
       return toTexts({ failure: 'invalid', message: 'The request cannot be read' })
     }
-    const { content: size, secures, ...rest } = request
-    // The stream of a connection that is continued with TLS ends a moment later.
-    const ending = secures !== undefined && this.#connections.has(secures) ? 1 : 0
+    const { content: size, secures: _secures, ...rest } = request
     // Without a free stream, the body is delivered whole.
-    const streams = this.#options.streams.open - ending < this.#options.limits.fetchesAtOnce
-    if (request.method === 'CONNECT' && !streams) {
-      this.#inFlight.delete(name)
-      const message = `At most ${this.#options.limits.fetchesAtOnce} connections and streams may be open at once`
-      return toTexts({ failure: 'busy', message })
-    }
+    const streams = this.#streamed < this.#options.limits.fetchesAtOnce
     const parts = size && new RequestContent(wantParts)
     if (parts) this.#contents.set(name, parts)
     const sent = { ...rest, streams, ...(parts && { content: { ...size, parts } }) }
-    const answer = await this.#answerOf(sent, controller.signal, secures)
-    if ('secure' in answer) this.#connections.set(name, answer)
-    else parts?.close()
+    const answer = await this.#answerOf(sent, inFlight)
+    if ('secure' in answer) this.#connections.set(name, { connection: answer, isSent: false, isReceived: false })
+    else {
+      parts?.close()
+      this.#release(name)
+    }
     const isWanted = this.#inFlight.get(name) === inFlight
     if (isWanted) this.#inFlight.delete(name)
     if ('parts' in answer) return this.#stream(name, inFlight, answer)
@@ -118,11 +138,14 @@ export class RunFetches {
     const { controller } = inFlight
     const head = { status, statusText, url, headers }
     const isConnection = this.#connections.has(name)
+    if (!isConnection) this.#streamed += 1
     const ended = (how: StreamEnd) => {
       const wasAborted = controller.signal.aborted
+      if (!isConnection) this.#streamed -= 1
       // The code may still send after the end of the server.
-      if (isConnection && typeof how !== 'string') this.#connections.delete(name)
-      else if (isConnection && how !== 'complete') this.#close(name)
+      else if (how === 'complete') this.#endHalf(name, 'isReceived')
+      else if (typeof how === 'string') this.#close(name)
+      else this.#forget(name)
       if (!isConnection || typeof how !== 'string') {
         this.#contents.get(name)?.close()
         controller.abort()
@@ -136,7 +159,9 @@ export class RunFetches {
 
   /** Receives a part of a request's body. False when it was not asked for. */
   receivePart({ fetch, ...part }: ContentPart & { fetch: string }): boolean {
-    return this.#contents.get(fetch)?.receive(part) ?? false
+    const isReceived = this.#contents.get(fetch)?.receive(part) ?? false
+    if (isReceived && part.state !== 'part') this.#endHalf(fetch, 'isSent')
+    return isReceived
   }
 
   /** Aborts a request. The log line is written at once: the run may be over when the request has ended. */
@@ -148,8 +173,10 @@ export class RunFetches {
       return this.#close(name)
     }
     this.#inFlight.delete(name)
+    this.#release(name)
     this.#contents.get(name)?.close()
     inFlight.controller.abort()
+    inFlight.former?.close()
     this.#logLine(inFlight, 'failed: aborted')
   }
 
@@ -160,31 +187,61 @@ export class RunFetches {
 
   /** Closes a connection, if it is one, after the parts that have come. */
   #close(name: string): void {
-    const connection = this.#connections.get(name)
+    const connection = this.#forget(name)
     if (!connection) return
-    this.#connections.delete(name)
     this.#contents.get(name)?.finish()
     connection.close()
   }
 
+  /** Closes a connection, if it is one, when both of its directions have ended: the peer may still take the last bytes. */
+  #endHalf(name: string, half: 'isSent' | 'isReceived'): void {
+    const open = this.#connections.get(name)
+    if (!open) return
+    open[half] = true
+    if (open.isSent && open.isReceived) this.#close(name)
+  }
+
+  /** Takes a connection from those that are open, so that another one continues it. */
+  #detach(name: string): FetchConnection | undefined {
+    const connection = this.#forget(name)
+    if (connection) this.#contents.get(name)?.close()
+    return connection
+  }
+
+  #forget(name: string): FetchConnection | undefined {
+    const open = this.#connections.get(name)
+    this.#connections.delete(name)
+    this.#release(name)
+    return open?.connection
+  }
+
+  /** Counts a connection. False when too many are open. */
+  #count(name: string): boolean {
+    if (!this.#options.budget.takeConnection()) return false
+    this.#counted.add(name)
+    return true
+  }
+
+  #release(name: string): void {
+    if (this.#counted.delete(name)) this.#options.budget.releaseConnection()
+  }
+
   async #answerOf(
     request: FetchRequest,
-    signal: AbortSignal,
-    secures: string | undefined,
+    { request: given, controller: { signal }, former }: InFlight,
   ): Promise<FetchAnswer | FetchStream | FetchConnection | FetchFailure> {
     const { fetch } = this.#run
     const { limits, budget, report } = this.#options
-    if (!budget.takeEventFetch())
+    if (!budget.takeEventFetch()) {
+      former?.close()
       return { failure: 'limit', message: `An event may make at most ${limits.fetches} requests` }
+    }
     if (!fetch) {
       const message = `${new URL(request.url).host} cannot be requested: outbound requests are disabled here`
       return { failure: 'forbidden', message }
     }
     try {
-      if (secures === undefined) return await fetch(request, signal)
-      const former = this.#connections.get(secures)
-      this.#connections.delete(secures)
-      this.#contents.get(secures)?.close()
+      if (given?.secures === undefined) return await fetch(request, signal)
       if (former) return await former.secure(request, signal)
       return { failure: 'aborted', message: 'The connection to be secured is closed' }
     } catch (error) {
@@ -241,7 +298,7 @@ function toFetchRequest(text: string): RequestText | undefined {
       ...(typeof body === 'string' && { body, isBase64: isBase64 === true }),
       ...(typeof content === 'object' && content !== null && { content: toSize(content) }),
       ...(typeof tls === 'object' && tls !== null && { tls: toTls(tls) }),
-      ...(typeof secures === 'string' && { secures }),
+      ...(method === 'CONNECT' && typeof secures === 'string' && { secures }),
     }
   } catch {
     return undefined

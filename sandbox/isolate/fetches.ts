@@ -1,4 +1,5 @@
 import type { FetchAnswer, FetchFailure, Limits } from '../protocol/contract.ts'
+import { tooManyConnections } from '../protocol/too-many-connections.ts'
 import { partBytes } from '../protocol/units.ts'
 import { placeAt, type CallSite } from './call-site.ts'
 import { limitError } from './errors.ts'
@@ -42,7 +43,10 @@ export interface Fetches {
    * @param nextPart of its body, where that is not in `request`
    */
   begin(request: string, site: CallSite, nextPart?: NextPart): { answer: Promise<Fetched>; cancel(): void }
-  /** Opens a connection, which counts as a request. Its answer has a stream; cancelling sends what the host has room for, and closes it. */
+  /**
+   * Opens a connection, which counts as a request, and is in flight until it has its answer. That has a stream; cancelling sends
+   * what the host has room for, and closes it. A connection beyond the number of open ones resolves to a failure.
+   */
   connect(request: string, site: CallSite, connecting: Connecting): { answer: Promise<Fetched>; cancel(): void }
   /** Ends all connections, of which the host closes its own end. */
   disconnect(): void
@@ -61,11 +65,14 @@ interface Pending {
   /** Parts that the host waits for. */
   wantedParts: number
   isSending: boolean
+  isInFlight: boolean
   isOver: boolean
   /** Whether it is a connection, which goes on when its answer has come; `stream` is then what the server sends. */
   isConnection: boolean
   /** Whether the last part was sent. */
   isSent: boolean
+  /** Whether the last part of what the server sends has come. */
+  isReceived: boolean
   /** Whether it is closed as soon as the parts have been sent for which the host has room. */
   isClosing: boolean
   over: (() => void) | undefined
@@ -79,7 +86,8 @@ export function createFetches(
   post: Post,
 ): Fetches {
   const outbox = createQueue<Pending>()
-  const inFlight = create(null) as Record<string, Pending>
+  /** The requests in flight, and the open connections. */
+  const named = create(null) as Record<string, Pending>
   let fetchesInFlight = 0
   let nextFetch = 0
 
@@ -90,7 +98,8 @@ export function createFetches(
       nextFetch += 1
       fetchesInFlight += 1
       pending.name = `${nextFetch}`
-      inFlight[pending.name] = pending
+      pending.isInFlight = true
+      named[pending.name] = pending
       post('fetch', id, pending.name, pending.request)
     }
   }
@@ -98,8 +107,16 @@ export function createFetches(
   const finish = (pending: Pending) => {
     if (pending.isOver) return
     pending.isOver = true
+    if (pending.isConnection) shared.connections -= 1
     if (pending.name === '') return
-    delete inFlight[pending.name]
+    delete named[pending.name]
+    leave(pending)
+  }
+
+  /** It is in flight no more. */
+  const leave = (pending: Pending) => {
+    if (!pending.isInFlight) return
+    pending.isInFlight = false
     fetchesInFlight -= 1
     flushOutbox()
   }
@@ -130,8 +147,7 @@ export function createFetches(
     if (pending.isClosing) return close(pending)
     if (!pending.isConnection || state === 'part') return
     pending.isSent = true
-    // The stream of what the server sends goes on.
-    if (pending.stream !== undefined) finish(pending)
+    if (pending.isReceived) finish(pending)
   }
 
   const begin = (
@@ -149,8 +165,10 @@ export function createFetches(
     let pending: Pending | undefined
     const answer = new NativePromise<Fetched>((resolve, reject) => {
       const body = { nextPart, wantedParts: 0, isSending: false }
-      const connection = { isConnection, isSent: false, isClosing: false, over, stream: undefined }
-      pending = record({ name: '', request, site, ...body, isOver: false, ...connection, resolve, reject })
+      const connection = { isConnection, isSent: false, isReceived: false, isClosing: false, over, stream: undefined }
+      const state = { isInFlight: false, isOver: false }
+      pending = record({ name: '', request, site, ...body, ...state, ...connection, resolve, reject })
+      if (isConnection) shared.connections += 1
       outbox.push(pending)
     })
     flushOutbox()
@@ -164,53 +182,62 @@ export function createFetches(
       }
       if (pending.name !== '') post('abortFetch', id, pending.name, '')
       finish(pending)
-      pending.resolve(
-        record({
-          answer: { failure: 'aborted', message: 'The request was aborted' },
-          body: '',
-          stream: undefined,
-          connection: undefined,
-        }),
-      )
+      pending.resolve(failed({ failure: 'aborted', message: 'The request was aborted' }))
     }
     return { answer, cancel }
+  }
+
+  const endWithRun = (pending: Pending) => {
+    if (!pending.isConnection) return
+    pending.stream?.end()
+    try {
+      pending.over!()
+    } catch {
+      // A listener of the code has thrown, after its run.
+    }
+    finish(pending)
   }
 
   return {
     begin: (request, site, nextPart) => begin(request, site, nextPart, { isConnection: false, over: undefined }),
     connect(request, site, { nextPart, secures, over }) {
-      const former = secures === undefined ? undefined : inFlight[secures]
-      // It leaves its place among the requests in flight.
+      const former = secures === undefined ? undefined : named[secures]
+      // It leaves its place among the connections.
       if (former !== undefined && former.isConnection) finish(former)
+      if (shared.connections >= limits.connectionsAtOnce) {
+        const answer = new NativePromise<Fetched>((resolve) => resolve(failed(tooManyConnections(limits))))
+        return { answer, cancel() {} }
+      }
       return begin(request, site, nextPart, { isConnection: true, over })
     },
     disconnect() {
-      const names = keys(inFlight)
+      while (outbox.length > 0) endWithRun(outbox.shift()!)
+      const names = keys(named)
       for (let index = 0; index < names.length; index += 1) {
-        const pending = inFlight[names[index]!]!
-        if (!pending.isConnection) continue
-        pending.stream?.end()
-        try {
-          pending.over!()
-        } catch {
-          // A listener of the code has thrown, after its run.
-        }
+        const pending = named[names[index]!]
+        if (pending !== undefined) endWithRun(pending)
       }
     },
     send(fetch, parts) {
-      const pending = inFlight[fetch]
+      const pending = named[fetch]
       if (pending === undefined) return
       pending.wantedParts += parts
       if (!pending.isSending) void sendParts(pending)
     },
     settle(fetch, answerText, body) {
-      const pending = inFlight[fetch]
+      const pending = named[fetch]
       if (pending === undefined) return
       const answer = parse(answerText) as Fetched['answer']
-      const stream = hasOwn(answer, 'streams') ? inbound.open(`fetch/${fetch}`) : undefined
+      const onLast = (isFailed: boolean) => {
+        pending.isReceived = true
+        if (pending.isConnection && (isFailed || pending.isSent)) finish(pending)
+      }
+      const stream = hasOwn(answer, 'streams') ? inbound.open(`fetch/${fetch}`, onLast) : undefined
       const isOpen = pending.isConnection && stream !== undefined
-      if (isOpen) pending.stream = stream
-      if (!isOpen || pending.isSent) finish(pending)
+      if (isOpen) {
+        pending.stream = stream
+        leave(pending)
+      } else finish(pending)
       if (isRefusal(answer)) pending.reject(tooMany(pending.site, answer.message))
       else pending.resolve(record({ answer, body, stream, connection: isOpen ? fetch : undefined }))
     },
@@ -224,6 +251,10 @@ function isPart(part: unknown): boolean {
 
 function isRefusal(answer: Fetched['answer']): answer is FetchFailure {
   return hasOwn(answer, 'failure') && (answer as FetchFailure).failure === 'limit'
+}
+
+function failed(answer: FetchFailure): Fetched {
+  return record({ answer, body: '', stream: undefined, connection: undefined })
 }
 
 function tooMany(site: CallSite, message: string): Error {

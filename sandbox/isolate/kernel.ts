@@ -245,6 +245,7 @@ function share(task: Task): Shared {
     event,
     hostCalls: 0,
     fetches: 0,
+    connections: 0,
     timers: 0,
     logLines: 0,
     logCharacters: 0,

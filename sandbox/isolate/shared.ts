@@ -11,6 +11,8 @@ export interface Shared {
   event: EventObject
   hostCalls: number
   fetches: number
+  /** Connections that are open, or are to be. */
+  connections: number
   timers: number
   logLines: number
   logCharacters: number

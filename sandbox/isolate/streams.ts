@@ -31,7 +31,8 @@ export interface OpenStream extends Stream {
 
 /** The streams of one run. */
 export interface Streams {
-  open(name: string): OpenStream
+  /** @param onLast receives whether the stream has failed, when its last part has come */
+  open(name: string, onLast?: (isFailed: boolean) => void): OpenStream
   /** Receives a part. */
   receive(name: string, data: Data, isLast: boolean, failure: string): void
 }
@@ -43,6 +44,7 @@ interface State {
   isAsked: boolean
   isOver: boolean
   failure: FetchFailure | undefined
+  onLast: ((isFailed: boolean) => void) | undefined
 }
 
 /**
@@ -82,7 +84,7 @@ export function createStreams(id: string, post: Post): Streams {
   }
 
   return {
-    open(name) {
+    open(name, onLast) {
       const state: State = record({
         name,
         parts: createQueue<Data>(),
@@ -90,6 +92,7 @@ export function createStreams(id: string, post: Post): Streams {
         isAsked: false,
         isOver: false,
         failure: undefined,
+        onLast,
       })
       states[name] = state
       return record({
@@ -113,7 +116,9 @@ export function createStreams(id: string, post: Post): Streams {
         if (reader === undefined) state.parts.push(data)
         else reader(record({ data, failure: undefined }))
       }
-      if (isLast) end(state, failure === '' ? undefined : (parse(failure) as FetchFailure))
+      if (!isLast) return
+      end(state, failure === '' ? undefined : (parse(failure) as FetchFailure))
+      state.onLast?.(failure !== '')
     },
   }
 }

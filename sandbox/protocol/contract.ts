@@ -68,6 +68,8 @@ export interface Limits {
   fetches: number
   /** Concurrent outbound requests in one run; further ones wait inside the isolate. */
   fetchesAtOnce: number
+  /** Open connections of one run tree; a further one is refused. */
+  connectionsAtOnce: number
   /** Characters of one outbound request's JSON. */
   fetchCharacters: number
   /** Characters of a run's result as JSON. */

@@ -73,6 +73,14 @@ export const limitRules = {
     highest: 16,
     description: 'Concurrent outbound requests; further requests wait.',
   },
+  connectionsAtOnce: {
+    variable: 'CONNECTIONS_AT_ONCE',
+    // The memory for the connections of all events of a bot in a worker is fixed, and that of 128 connections.
+    range: [0, 128],
+    usual: 20,
+    highest: 64,
+    description: 'Open connections of `net` and `tls`; a further connection is refused.',
+  },
   fetchMilliseconds: {
     variable: 'FETCH_MS',
     range: [100, 600_000],

@@ -51,6 +51,7 @@ export const limits: Limits = {
   hostCallsAtOnce: 8,
   fetches: 5,
   fetchesAtOnce: 2,
+  connectionsAtOnce: 20,
   fetchCharacters: 100_000,
   hostCallCharacters: 100_000,
   resultCharacters: 100_000,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Host } from '#sandbox/protocol/contract.ts'
+import type { FetchConnection, Host, HostFetch } from '#sandbox/protocol/contract.ts'
 import { botThat, done, logged, messageRun, ok, patientHost } from './fixture.ts'
 import { startCompromised, type CompromisedProcess } from './host/compromised-process.ts'
 import { watchTurns } from './child/longest-turn.ts'
@@ -145,6 +145,39 @@ test('a sandbox process that does not read has what it asked for pile up over th
   expect(calls).toBeLessThan(15)
 })
 
+/** A `fetch` that opens connections, whose server neither sends nor ends. */
+function connecting() {
+  const connections: { isClosed: boolean }[] = []
+  const figures = { secured: 0 }
+  const open = (): FetchConnection => {
+    const state = { isClosed: false }
+    const { promise: closed, resolve } = Promise.withResolvers<void>()
+    connections.push(state)
+    const close = () => {
+      state.isClosed = true
+      resolve()
+    }
+    return {
+      status: 200,
+      statusText: 'Connected',
+      headers: [],
+      url: 'tcp://a.example:1',
+      parts: (async function* () {
+        await closed
+      })(),
+      close,
+      async secure() {
+        figures.secured += 1
+        close()
+        return open()
+      },
+    }
+  }
+  const fetch: HostFetch = async ({ method }) =>
+    method === 'CONNECT' ? open() : { failure: 'forbidden', message: 'This is no connection' }
+  return { fetch, connections, figures }
+}
+
 /** Sends these frames of the run, and ends it. */
 function saying(frames: string, end = 'send(done(run))'): Promise<CompromisedProcess> {
   return startCompromised(`on.run = ({ run }) => { ${frames}; ${end} }`)
@@ -209,6 +242,73 @@ describe('the frames of a hostile sandbox process about a run', () => {
     })
     await compromised.runWithin(run, { ...run, id: 'nested' })
     expect(asked.toSorted().join(' ')).toBe(`${'call '.repeat(5)}${'fetch '.repeat(6)}`.trim())
+  })
+
+  test('opens no more connections than the run and those that it called have together', async () => {
+    const compromised = await startCompromised(`
+      const runs = []
+      const answers = []
+      const request = JSON.stringify({ method: 'CONNECT', url: 'tcp://a.example:1', headers: {}, redirect: 'error', content: {} })
+      on.run = ({ run }) => {
+        if (runs.push(run) < 2) return
+        for (const run of runs) for (let n = 0; n < 6; n += 1) send({ type: 'fetch', run, fetch: String(n), request })
+      }
+      on.fetched = ({ answer }) => {
+        const { streams, message } = JSON.parse(answer)
+        if (answers.push(streams ? 'open' : message.slice(0, 46)) < 12) return
+        send(log(runs[0], answers.sort().join()))
+        runs.forEach((run) => send(done(run)))
+      }`)
+    const { fetch, connections } = connecting()
+    const run = someRun({ fetch, limits: { fetches: 50, fetchesAtOnce: 9, connectionsAtOnce: 3 } })
+    const [outcome] = await compromised.runWithin(run, { ...run, id: 'nested' })
+    const refused = Array.from({ length: 9 }, () => 'An event may have at most 3 open connections (')
+    expect(logged(outcome!)).toContain([...refused, 'open', 'open', 'open'].join())
+    expect(connections.map(({ isClosed }) => isClosed)).toEqual([true, true, true])
+  })
+
+  test('gives no name to two requests, of which one would outlast the run', async () => {
+    const compromised = await startCompromised(`
+      const request = JSON.stringify({ method: 'CONNECT', url: 'tcp://a.example:1', headers: {}, redirect: 'error', content: {} })
+      let count = 0
+      on.run = ({ run }) => send({ type: 'fetch', run, fetch: 'same', request })
+      on.fetched = ({ run }) => {
+        if (count++ === 0) for (const fetch of ['same', 'other']) send({ type: 'fetch', run, fetch, request })
+        else send(done(run))
+      }`)
+    const { fetch, connections } = connecting()
+    done(await compromised.run(someRun({ fetch, limits: { fetches: 50, fetchesAtOnce: 9, connectionsAtOnce: 9 } })))
+    expect(connections.map(({ isClosed }) => isClosed)).toEqual([true, true])
+  })
+
+  test.each([
+    ['one of its own, again and again', 'own', 1],
+    ['one that another run has opened', 'foreign', 0],
+    ['a request and no connection', 'plain', 0],
+    ['none', 'none', 0],
+  ])('continues only an open connection of its run with TLS, and once: %s', async (_which, secures, expected) => {
+    const compromised = await startCompromised(`
+      const runs = []
+      const connect = { method: 'CONNECT', url: 'tcp://a.example:1', headers: {}, redirect: 'error', content: {} }
+      const begin = (run, fetch, request) => send({ type: 'fetch', run, fetch, request: JSON.stringify(request) })
+      on.run = ({ run }) => {
+        if (runs.push(run) < 2) return
+        begin(runs[0], 'plain', { method: 'GET', url: 'https://a.example/', headers: {}, redirect: 'follow' })
+        begin(runs[0], 'own', connect)
+        begin(runs[1], 'foreign', connect)
+      }
+      let answers = 0
+      on.fetched = () => {
+        answers += 1
+        if (answers === 3) for (let n = 1; n < 4; n += 1) begin(runs[0], String(n), { ...connect, url: 'tls://a.example:1', secures: '${secures}' })
+        if (answers === 6) runs.forEach((run) => send(done(run)))
+      }`)
+    const { fetch, connections, figures } = connecting()
+    const options = { fetches: 50, fetchesAtOnce: 9, connectionsAtOnce: 9 }
+    const run = someRun({ fetch, limits: options })
+    await compromised.runWithin(run, { ...run, id: 'nested' })
+    expect(figures.secured).toBe(expected)
+    expect(connections.map(({ isClosed }) => isClosed)).toEqual(Array.from({ length: 2 + expected }, () => true))
   })
 
   test('is no request that it has aborted before the worker came to it', async () => {

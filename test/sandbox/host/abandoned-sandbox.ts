@@ -11,6 +11,7 @@ const limits = {
   hostCallsAtOnce: 1,
   fetches: 5,
   fetchesAtOnce: 2,
+  connectionsAtOnce: 3,
   fetchCharacters: 100_000,
   hostCallCharacters: 1000,
   resultCharacters: 1000,

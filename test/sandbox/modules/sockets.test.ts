@@ -85,17 +85,27 @@ const words = () => `
   const ca = ${JSON.stringify(cert)}
   const host = '127.0.0.1'
   const failed = (socket) => new Promise((resolve) => socket.on('error', (error) => resolve([error.code, error.message])))
+  /** One that has come to be open, as soon as there is room for it. */
+  const opened = async (port) => {
+    for (;;) {
+      const socket = net.connect(port, host)
+      const failure = await Promise.race([once(socket, 'connect').then(() => undefined, () => failed(socket)), failed(socket)])
+      if (failure === undefined) return socket
+      if (failure[0] !== 'EMFILE') throw new Error(failure.join())
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  }
   const read = async (socket) => { const parts = []; for await (const part of socket) parts.push(part); return String(Buffer.concat(parts)) }`
 
 /** The result of a handler with this body. */
-async function told(body: string, limits: object = {}): Promise<unknown> {
+async function told(body: string, limits: object = {}, { fetch } = guarded): Promise<unknown> {
   const code = `${words()}
     const value = await (async () => { ${body} })()
     return { body: JSON.stringify({ value }) }`
   const run = callRun(
     handlerThat(code),
     {},
-    { fetch: guarded.fetch, limits: { fetches: 40, cpuMilliseconds: 10_000, fetchesAtOnce: 4, ...limits } },
+    { fetch, limits: { fetches: 40, cpuMilliseconds: 10_000, fetchesAtOnce: 4, ...limits } },
   )
   const outcome = await sandbox().run(run)
   return (JSON.parse((done(outcome).result as { body: string }).body) as { value?: unknown }).value
@@ -214,20 +224,70 @@ describe('a connection of net', () => {
     await expect.poll(() => came.slice(begin).every(({ isClosed }) => isClosed)).toBe(true)
   })
 
-  test('counts among the requests that may be in flight, and waits for its turn', async () => {
+  test('beyond the number of open ones fails at once with the limit, and leaves the others', async () => {
     const answers = await told(
       `
-      const open = [1, 2].map(() => net.connect(ports.echo, host))
+      const open = [1, 2, 3].map(() => net.connect(ports.echo, host))
+      const refused = failed(net.connect(ports.echo, host))
       await Promise.all(open.map((socket) => once(socket, 'connect')))
-      const third = net.connect(ports.echo, host)
-      third.end('third')
-      const early = await Promise.race([once(third, 'connect').then(() => 'open'), new Promise((resolve) => setTimeout(resolve, 100, 'waits'))])
+      const late = failed(tls.connect({ port: ports.tls, host, ca }))
       open[0].destroy()
-      return [early, await read(third)]
+      const next = await opened(ports.echo)
+      for (const socket of [open[1], open[2], next]) socket.end('still here')
+      return [await refused, (await late)[0], await Promise.all([open[1], open[2], next].map(read))]
     `,
-      { fetchesAtOnce: 2 },
+      { connectionsAtOnce: 3, fetchesAtOnce: 1 },
     )
-    expect(answers).toEqual(['waits', 'third'])
+    const message =
+      'An event may have at most 3 open connections (EMFILE): close others before, give a pool a smaller maximum, or raise ' +
+      'limits.connectionsAtOnce of the bot'
+    expect(answers).toEqual([['EMFILE', message], 'EMFILE', ['still here', 'still here', 'still here']])
+  })
+
+  test('is no request in flight when it is open', async () => {
+    const address = `127.0.0.1:${ports.silent}`
+    await using own = await openGuardedFetch({ SANDBOX_NET: `127.0.0.1,${address}`, OUTBOUND_CONNECT: address })
+    const base = await own.serve((_request, response) => void response.end('x'.repeat(200_000)))
+    const answers = await told(
+      `
+      const open = [1, 2, 3].map(() => net.connect(ports.silent, host))
+      await Promise.all(open.map((socket) => once(socket, 'connect')))
+      const { body } = await fetch(${JSON.stringify(base)})
+      const sizes = []
+      for await (const part of body) sizes.push(part.length)
+      return [sizes.length > 1, sizes.reduce((sum, size) => sum + size, 0)]
+    `,
+      { connectionsAtOnce: 3, fetchesAtOnce: 1 },
+      own,
+    )
+    expect(answers).toEqual([true, 200_000])
+  })
+
+  test.each([
+    ['destroyed after it has ended its half', 'silent', `socket.end(); await once(socket, 'finish'); socket.destroy()`],
+    ['ended on both sides', 'echo', `socket.end('x'); socket.resume(); await once(socket, 'end')`],
+  ] as const)('makes room for another one when it is %s', async (_how, port, end) => {
+    const body = `
+      for (let count = 0; count < 5; count++) {
+        const socket = await opened(ports.${port})
+        ${end}
+      }
+      const last = await opened(ports.echo)
+      last.end('last')
+      return read(last)`
+    expect(await told(body, { connectionsAtOnce: 1 })).toBe('last')
+  })
+
+  test('that never opens makes room for another one', async () => {
+    const body = `
+      for (let count = 0; count < 5; count++) {
+        net.connect(ports.echo, host).destroy()
+        await failed(net.connect(ports.closed, host))
+      }
+      const last = await opened(ports.echo)
+      last.end('last')
+      return read(last)`
+    expect(await told(body, { connectionsAtOnce: 1 })).toBe('last')
   })
 
   test('whose server sends more than a response may have is ended', async () => {
@@ -255,27 +315,34 @@ describe('a connection of net', () => {
   })
 })
 
-test('the published client of PostgreSQL has its pool, in each run anew', async () => {
+test.each([
+  ['', 2],
+  [' of its usual size, with a request', 10],
+])('the published client of PostgreSQL has its pool%s, in each run anew', async (_size, max) => {
   const server = new URL(guarded.databaseUrl)
   // The platform's own server is never reached: this one is another, which leads to it.
   await using link = await openLink(() => Number(server.port || 5432))
   const address = `127.0.0.1:${link.port}`
-  const own = await openGuardedFetch({ SANDBOX_NET: address, OUTBOUND_CONNECT: address })
+  const own = await openGuardedFetch({ SANDBOX_NET: `127.0.0.1,${address}`, OUTBOUND_CONNECT: address })
   try {
+    const base = await own.serve((_request, response) => void response.end('beside'))
     const url = Object.assign(new URL(guarded.databaseUrl), { host: address }).href
     const code = await bundled(`
       const { Pool } = require('pg')
-      const pool = new Pool({ connectionString: ${JSON.stringify(url)}, max: 2 })
+      const pool = new Pool({ connectionString: ${JSON.stringify(url)}, max: ${max} })
       pool.on('error', () => {})
       exports.handler = async () => {
-        const [one, other] = await Promise.all([pool.query('select 1 + 1 as two'), pool.query("select repeat('x', 300000) as text")])
-        return { body: JSON.stringify([one.rows, other.rows[0].text.length, pool.totalCount]) }
+        // Each holds its connection until all are open.
+        const waiting = Array.from({ length: ${max} - 1 }, () => pool.query('select pg_sleep(0.3), 1 + 1 as two'))
+        const [other, ...ones] = await Promise.all([pool.query("select repeat('x', 300000) as text"), ...waiting])
+        const text = await (await fetch(${JSON.stringify(base)})).text()
+        return { body: JSON.stringify([ones.map(({ rows }) => rows[0].two), other.rows[0].text.length, pool.totalCount, text]) }
       }`)
+    const limits = { cpuMilliseconds: 10_000, fetches: 50, fetchesAtOnce: 6, connectionsAtOnce: 20 }
     for (const _ of [1, 2]) {
-      const outcome = await sandbox().run(
-        callRun(sdkBot(code), {}, { fetch: own.fetch, limits: { cpuMilliseconds: 10_000 } }),
-      )
-      expect(done(outcome).result).toMatchObject({ body: '[[{"two":2}],300000,2]' })
+      const outcome = await sandbox().run(callRun(sdkBot(code), {}, { fetch: own.fetch, limits }))
+      const body = JSON.stringify([Array.from({ length: max - 1 }, () => 2), 300_000, max, 'beside'])
+      expect(done(outcome).result).toMatchObject({ body })
     }
   } finally {
     await own[Symbol.asyncDispose]()

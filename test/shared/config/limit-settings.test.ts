@@ -27,6 +27,7 @@ test('the limits of an event are these unless the operator sets others', () => {
     hostCallsAtOnce: 32,
     fetches: 50,
     fetchesAtOnce: 6,
+    connectionsAtOnce: 20,
     fetchMilliseconds: 30_000,
     fetchMegabytes: 10,
     logLines: 1000,
