@@ -162,9 +162,9 @@ function connecting() {
       statusText: 'Connected',
       headers: [],
       url: 'tcp://a.example:1',
-      parts: (async function* () {
-        await closed
-      })(),
+      parts: {
+        [Symbol.asyncIterator]: () => ({ next: () => closed.then(() => ({ done: true, value: undefined })) }),
+      },
       close,
       async secure() {
         figures.secured += 1
