@@ -18,7 +18,9 @@ export async function openStores(
   dataDirectory: string,
 ): Promise<ObjectContext & AsyncDisposable> {
   const isOwn = !environment['DATABASE_URL']
-  const config = readConfig({ ...environment, ...(isOwn && (await ownVariables(dataDirectory))) })
+  const own = isOwn ? await ownVariables(dataDirectory) : {}
+  // As `isobot start` does: a secret that is set precedes that of the data folder.
+  const config = readConfig({ ...own, ...environment, ...(isOwn && { DATABASE_URL: own.DATABASE_URL }) })
   const db = openDatabase({ ...config.database, poolSize: 2 })
   const log = createLogger('files', 'silent')
   return { config, db, log, [Symbol.asyncDispose]: () => db.destroy() }

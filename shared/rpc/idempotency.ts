@@ -166,7 +166,14 @@ async function recall({ fingerprint, reply }: IdempotencyKeyRow, record: Idempot
     )
   }
   if (reply === null) throw inFlight()
-  return record.decrypt(reply)
+  return record.decrypt(reply).catch((cause: unknown) => {
+    throw new ApiError(
+      'InvalidPayload',
+      'The request with this Idempotency-Key has been carried out, and its answer was encrypted with a secret that the ' +
+        'platform does not accept any more: check its effects, and send what is missing with a fresh key',
+      { status: 422, cause },
+    )
+  })
 }
 
 function inFlight(cause?: unknown): ApiError {

@@ -53,6 +53,34 @@ test('npm start runs everything on an empty machine, and isobot start finds its 
   await second.interrupt()
 }, 120_000)
 
+test('the secret of npm start is replaced by the variables of the page, and its values are encrypted again', async () => {
+  const first = await start()
+  const { baseUrl, botId, token, workspaceId } = await readCredentials()
+  const stored = await fetch(`${baseUrl}/v1/admin/bots/${botId}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId },
+    body: JSON.stringify({ secrets: { OWN: 'sun' } }),
+  })
+  expect(stored.status).toBe(200)
+  await first.interrupt()
+
+  const former = await readFile(join(directory, 'secret'), 'utf8')
+  const variables = { ISOBOT_SECRET: 'the replacement of the secret, long enough', ISOBOT_SECRET_ACCEPTED: former }
+  const second = await start(['cli/npm-start.js'], root, variables)
+  const reencrypt = async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, ['cli/isobot.js', 'reencrypt', '--json'], {
+      cwd: root,
+      env: { ...environment(second.port), ...variables },
+    })
+    return JSON.parse(stdout) as { reencrypted: number; current: number; unreadable: string[] }
+  }
+  const done = await reencrypt()
+  expect(done).toMatchObject({ current: 0, unreadable: [] })
+  expect(done.reencrypted).toBeGreaterThan(0)
+  expect(await reencrypt()).toMatchObject({ reencrypted: 0, current: done.reencrypted, unreadable: [] })
+  await second.interrupt()
+}, 120_000)
+
 test('npm start builds the console of a fresh checkout before it serves, and runs without one that cannot be built', async () => {
   const checkout = join(directory, 'checkout')
   const folders = [
@@ -119,11 +147,11 @@ function environment(port: number): NodeJS.ProcessEnv {
 }
 
 /** Starts the product, as `npm start` does unless told otherwise, and waits until it says that it runs. */
-async function start(command = ['cli/npm-start.js'], folder = root) {
+async function start(command = ['cli/npm-start.js'], folder = root, variables: NodeJS.ProcessEnv = {}) {
   const port = await freePort()
   const child = spawn(process.execPath, command, {
     cwd: folder,
-    env: environment(port),
+    env: { ...environment(port), ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''

@@ -100,6 +100,30 @@ test('a secret is replaced while the platform serves: both are accepted, and val
   expect(await reencrypt(context.db, after.context.config.secret)).toMatchObject({ reencrypted: 0, unreadable: [] })
 })
 
+test('a repetition whose answer the former secret has encrypted is refused by name, and not carried out again', async () => {
+  const { context, token, workspaceId } = platform
+  const repeat = ({ url }: { url: string }) =>
+    send(
+      'POST',
+      `${url}/v1/admin/bots`,
+      { name: 'once' },
+      {
+        authorization: `Bearer ${token}`,
+        'x-workspace-id': workspaceId,
+        'idempotency-key': 'of-a-bot',
+      },
+    )
+  await using before = await openApi({ current: former, accepted: replacement })
+  await using alone = await openApi({ current: replacement })
+  const first = await repeat(before)
+  expect(first.status).toBe(200)
+  const { status, body } = await repeat(alone)
+  expect([status, body.type]).toEqual([422, 'InvalidPayload'])
+  expect(body.message).toContain('The request with this Idempotency-Key has been carried out')
+  expect((await repeat(before)).body).toEqual(first.body)
+  expect(await context.db('bots').where({ name: 'once' }).pluck('id')).toEqual([first.body.bot.id])
+})
+
 test('a value that neither secret decrypts stays as it is, and is named', async () => {
   const { db } = platform.context
   const secrets = async () => (await db('bots').where({ id: bot.id }).first())!.secrets
