@@ -4,6 +4,7 @@ import { EventEmitter } from 'events'
 import path from 'path-browserify'
 import { globalsNamed } from '../../prelude/globals.ts'
 import { globalsOf, refusedGlobals } from '../../prelude/groups.ts'
+import { wait, waitForImmediate, type TimerOptions } from '../../prelude/timers.ts'
 import { process } from '../aliases/process.ts'
 import { createAsyncHooks } from '../async-hooks.ts'
 import { diagnosticsChannel } from '../diagnostics-channel.ts'
@@ -77,27 +78,14 @@ function timersModule(): object {
   }
 }
 
-interface TimerOptions {
-  signal?: AbortSignal
-}
-
 const timersPromises = {
-  setTimeout: (milliseconds?: number, value?: unknown, options?: TimerOptions) => wait(milliseconds, value, options),
-  setImmediate: (value?: unknown, options?: TimerOptions) => wait(0, value, options),
-  scheduler: { wait: (milliseconds?: number, options?: TimerOptions) => wait(milliseconds, undefined, options) },
-}
-
-function wait(milliseconds: number | undefined, value: unknown, { signal }: TimerOptions = {}): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      clearTimeout(timer)
-      reject(signal?.reason as Error)
-    }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort)
-      resolve(value)
-    }, milliseconds)
-    if (signal?.aborted) abort()
-    else signal?.addEventListener('abort', abort, { once: true })
-  })
+  setTimeout: wait,
+  setImmediate: waitForImmediate,
+  async *setInterval(milliseconds?: number, value?: unknown, options?: TimerOptions) {
+    for (;;) yield wait(milliseconds, value, options)
+  },
+  scheduler: {
+    wait: (milliseconds?: number, options?: TimerOptions) => wait(milliseconds, undefined, options),
+    yield: () => waitForImmediate(),
+  },
 }

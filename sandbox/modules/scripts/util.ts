@@ -35,6 +35,7 @@ function utilModule(): object {
     deprecate: (callback: Callback) => callback,
     formatWithOptions: (_options: unknown, ...values: unknown[]) => format(...values),
     isDeepStrictEqual,
+    promisify: Object.assign(promisify, { custom: promisified }),
     stripVTControlCharacters: (text: string) =>
       text.replaceAll(new RegExp(String.raw`\u001b\[[\d;]*[A-Za-z]`, 'g'), ''),
     styleText: (_format: unknown, text: string) => text,
@@ -42,6 +43,16 @@ function utilModule(): object {
     TextDecoder,
     TextEncoder,
   }
+}
+
+const promisified = Symbol.for('nodejs.util.promisify.custom')
+
+/** The package looks for a symbol of its own, and not for the one by which functions of Node have another form. */
+function promisify(original: Callback): Callback {
+  const other = (original as { [promisified]?: Callback } | undefined)?.[promisified]
+  if (typeof other === 'function') return other
+  const promising = util.promisify(original) as Callback
+  return Object.defineProperty(promising, promisified, { value: promising, configurable: true })
 }
 
 const debuglog = () => Object.assign(() => {}, { enabled: false })

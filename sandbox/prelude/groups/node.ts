@@ -7,14 +7,13 @@
 import { environment } from '../process.ts'
 import type { Platform, Prelude } from '../../isolate/platform.ts'
 import { defineGlobals } from '../globals.ts'
+import { installTimers } from '../timers.ts'
 
 /** Defines the globals. */
 export const install: Prelude = (platform) => {
   fillEnvironment(platform)
+  installTimers()
   defineGlobals({
-    setImmediate: (callback: unknown, ...values: unknown[]) =>
-      setTimeout(callback as (...values: unknown[]) => void, 0, ...values),
-    clearImmediate: (id: number) => clearTimeout(id),
     // Parameters of a module in Node. As globals, they leave these names to code that declares them.
     __filename: '/bot.js',
     __dirname: '/',

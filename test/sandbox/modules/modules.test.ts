@@ -150,6 +150,18 @@ describe('polyfills do what Node does', () => {
         `const url = require('url'); return [url.resolve('http://a.com/b/c', '../d'), url.format({ protocol: 'https', hostname: 'a.com', pathname: '/x', query: { a: 1 } }), url.format(new URL('http://a.com/?b=1')), url.fileURLToPath('file:///a%20b')]`,
       ],
       [
+        'timers that are objects',
+        `const all = [setTimeout(() => {}, 1), setInterval(() => {}, 1)]; const told = all.map((timer) => [timer.constructor.name, timer.unref() === timer, timer.hasRef(), timer.ref() === timer, timer.hasRef(), typeof +timer, timer.close() === timer]); const immediate = setImmediate(() => {}); const last = [immediate.constructor.name, immediate.unref() === immediate, immediate.hasRef()]; clearImmediate(immediate); return [told, last]`,
+      ],
+      [
+        'timers that begin again, and those that are cleared',
+        `const timers = require('timers'); const seen = []; const cleared = [timers.setTimeout(() => seen.push('a'), 1), setTimeout(() => seen.push('b'), 1), setTimeout(() => seen.push('c'), 1), setTimeout(() => seen.push('d'), 1)]; clearTimeout(cleared[0]); clearInterval(+cleared[1]); clearTimeout(String(+cleared[2])); cleared[3].close(); cleared[3].refresh(); clearTimeout({}); clearTimeout(null); const still = setImmediate(() => seen.push('e')); clearImmediate(still); let count = 0; await new Promise((resolve) => { const again = setTimeout(() => { count += 1; count < 3 ? again.refresh() : resolve() }, 1) }); await new Promise((resolve) => setTimeout(resolve, 20)); return [seen, count]`,
+      ],
+      [
+        'timers as promises',
+        `const { promisify } = require('util'); const { setInterval: ticks, setTimeout: wait } = require('timers/promises'); const seen = []; for await (const tick of ticks(1, 'tick')) if (seen.push(tick) === 3) break; const controller = new AbortController(); controller.abort(new Error('enough')); const aborted = await wait(1, 'x', { signal: controller.signal }).catch((error) => error.name); return [await promisify(setTimeout)(1, 'a'), await promisify(setImmediate)('b'), seen, aborted, await promisify(require('timers').setTimeout)(1, 'c')]`,
+      ],
+      [
         'domains in ASCII and Unicode',
         `const { domainToASCII, domainToUnicode } = require('url'); return ['español.com', 'faß.de', 'EXAMPLE.com', 'xn--fiq228c.com', '☕.example', 'xn--iñvalid.com', 'xn--a', 'xn--zzzz--.com', '', 'a b', 'a:80', 'a/b', 'user@host', '[::1]', '1.2.3', 'a..b', 'a.', '%41.com', 'http://x'].map((domain) => [domainToASCII(domain), domainToUnicode(domain)])`,
       ],
@@ -171,7 +183,7 @@ describe('polyfills do what Node does', () => {
       ],
       [
         'promises of callbacks',
-        `const util = require('util'); return [await util.promisify((a, done) => done(null, a + 1))(1), await new Promise((resolve) => util.callbackify(async () => 7)((error, value) => resolve(value)))]`,
+        `const util = require('util'); return [await util.promisify((a, done) => done(null, a + 1))(1), await new Promise((resolve) => util.callbackify(async () => 7)((error, value) => resolve(value))), await util.promisify(Object.assign(() => {}, { [util.promisify.custom]: async () => 8 }))(), util.promisify.custom === Symbol.for('nodejs.util.promisify.custom'), ((once) => util.promisify(once) === once)(util.promisify((done) => done()))]`,
       ],
       [
         'assertions',
