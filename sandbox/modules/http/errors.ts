@@ -12,6 +12,8 @@ const codes: Record<string, string> = {
   timeout: 'ETIMEDOUT',
   aborted: 'ECONNRESET',
   forbidden: 'EACCES',
+  // Of an address that is none, for instance: libraries try again after ECONNRESET.
+  invalid: 'EINVAL',
 }
 
 /** Makes the error of a failed `fetch` or connection one of a socket: libraries look at its code. */

@@ -6,6 +6,7 @@ import { openPlatform, type DeployedBot, type Platform } from '../../support/pla
 import { startProcess } from '../../support/processes.ts'
 import type { NeighbourIds } from './hostile.ts'
 import { residentBytes, sandboxPids } from './memory.ts'
+import { openServers, type Servers } from './servers.ts'
 import { until } from './until.ts'
 
 /**
@@ -47,6 +48,7 @@ const sandboxMegabytes = 350
 export interface Fixture extends AsyncDisposable {
   readonly platform: Platform
   readonly neighbour: NeighbourIds
+  readonly servers: Servers
   /** Waits until the neighbour has answered a message that came after this call, and each before it once, in order. */
   neighbourAnswers(): Promise<void>
   /** The worker is the process that it was. */
@@ -83,8 +85,9 @@ export async function openFixture(): Promise<Fixture> {
     const platform = parts.use(
       await openPlatform({ worker: false, environment: { ...limits, CHAT_RATE_LIMIT_USER: '0' } }),
     )
+    const servers = parts.use(await openServers(platform))
     const worker = parts.adopt(
-      await startProcess(platform, 'worker', workerEnvironment),
+      await startProcess(platform, 'worker', { ...workerEnvironment, ...servers.environment }),
       async (child) => void (await child.stop()),
     )
     let ended = false
@@ -96,6 +99,7 @@ export async function openFixture(): Promise<Fixture> {
     return {
       platform,
       neighbour: talk.ids,
+      servers,
       neighbourAnswers: talk.allAnswered,
       workerLives: () => expect(ended).toBe(false),
       sandboxPids: async () => (process.platform === 'linux' ? sandboxPids(worker.pid) : []),

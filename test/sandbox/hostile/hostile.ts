@@ -4,7 +4,8 @@ import type { FailureReason } from '#sandbox/protocol/contract.ts'
 export interface Hostile {
   /**
    * The body of the bot's `afterIncomingMessage`, which has `event`, `client`, `state` and `logger`; `say(value)`, which
-   * sends a text to the conversation; and `neighbour`, the ids that an attacker may have got hold of.
+   * sends a text to the conversation; `neighbour`, the ids that an attacker may have got hold of; and `servers`, the ports
+   * to which it may connect, and those of the platform.
    */
   body?: string
   /** The whole module instead, for ideas that a hook's body cannot hold. */
@@ -50,6 +51,18 @@ export interface NeighbourIds {
   messageId: string
 }
 
+/** The ports on 127.0.0.1 to which hostile code may connect, and those of the platform, to which it may not. */
+export interface ServerPorts {
+  /** Sends back what it receives. */
+  echo: number
+  /** Accepts connections, and reads nothing. */
+  deaf: number
+  /** Sends as long as it is read. */
+  flooding: number
+  /** The platform's own: its database, its Redis and its api. */
+  own: number[]
+}
+
 /** The text of the message that comes after the hostile one. */
 export const again = 'again'
 
@@ -70,7 +83,7 @@ function nativeModuleOf({ body = '', before = '', later = '' }: Hostile): string
           ${later}
           return void (await say('${again}'))
         }
-        const neighbour = JSON.parse(event.payload.text)
+        const { servers, ...neighbour } = JSON.parse(event.payload.text)
         ${body}
       },
     }`
@@ -92,7 +105,7 @@ function sdkModuleOf({ body = '', before = '', later = '' }: Hostile): string {
         ${later}
         return void (await say('${again}'))
       }
-      const neighbour = JSON.parse(message.payload.text)
+      const { servers, ...neighbour } = JSON.parse(message.payload.text)
       ${body}
     }
     exports.handler = async ({ headers, body }) => {

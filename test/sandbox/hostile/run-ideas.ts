@@ -58,6 +58,10 @@ export async function runIdeas(category: string, limits: Record<string, number> 
     expect(await fixture.slowestAnswer()).toBeLessThan(slowMilliseconds)
   })
 
+  test('no connection of these is left', async () => {
+    await expect(until('the connections to close', fixture.servers.open, (open) => open === 0)).resolves.toBe(0)
+  })
+
   test('nothing of the neighbour was touched', async () => {
     await expect(fixture.neighbourIsUntouched()).resolves.toBeUndefined()
   })
@@ -112,13 +116,13 @@ async function deploy({ platform }: Fixture, idea: Hostile): ReturnType<Platform
 }
 
 async function expectOutcome(fixture: Fixture, idea: Hostile): Promise<void> {
-  const { platform, neighbour } = fixture
+  const { platform, neighbour, servers } = fixture
   const created = await deploy(fixture, idea)
   expect(created).toMatchObject({ status: 200 })
   const { bot } = created.body
   const chatUser = await createChatUser(bot.integrations.chat.webhookUrl)
   const conversationId = await chatUser.createConversation()
-  await chatUser.send(conversationId, JSON.stringify(neighbour))
+  await chatUser.send(conversationId, JSON.stringify({ ...neighbour, servers: servers.ports }))
   const goesOn = idea.code === undefined && !idea.spoils
   if (goesOn) await chatUser.send(conversationId, again)
 

@@ -259,6 +259,24 @@ test('a process of the sandbox that ends ends its connections', async () => {
   await expect.poll(() => visits.map(({ received, hasEnded }) => [received, hasEnded])).toEqual([['here', true]])
 })
 
+test('a process of the sandbox that is killed ends its connections, of which the worker keeps nothing', async () => {
+  await expect.poll(async () => (await figures()).open).toBe(0)
+  const before = openSockets()
+  visits = []
+  const ended = run(`
+    const sockets = [...Array.from({ length: 5 }, () => net.connect(ports.sink, host)), tls.connect({ port: ports.tlsSink, host, ca })]
+    for (const socket of sockets) socket.write('here')
+    await new Promise(() => {})`)
+  await expect.poll(() => visits.map(({ received }) => received)).toEqual(Array.from({ length: 6 }, () => 'here'))
+  process.kill(sandbox().pid(), 'SIGKILL')
+  expect((await ended).status).not.toBe('done')
+  await expect.poll(() => visits.filter(({ hasEnded }) => hasEnded).length, { timeout: 5000 }).toBe(6)
+  await expect.poll(async () => (await figures()).open).toBe(0)
+  // Those of the servers are in this process as well; the pool of its database may have one more or less.
+  for (const { socket } of visits) socket.destroy()
+  await expect.poll(() => openSockets() - before, { timeout: 5000 }).toBeLessThanOrEqual(2)
+})
+
 test('a socket that is kept for later is closed with its run, read or not', async () => {
   const code = `
     const net = require('net')

@@ -166,7 +166,7 @@ describe('a connection of net', () => {
       ['EACCES', expect.stringContaining(`Code may not connect to localhost:${ports.echo}`)],
       ['EACCES', expect.stringContaining('not permitted here: the operator adds it to OUTBOUND_CONNECT')],
       ['EACCES', expect.stringContaining('127.0.0.2 is not at a public address')],
-      ['ECONNRESET', 'The address of a connection has a host and a port'],
+      ['EINVAL', 'The address of a connection has a host and a port'],
     ])
   })
 

@@ -1,4 +1,6 @@
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openMetrics } from '#shared/telemetry/metrics.ts'
 import { isPublic, parseAddress } from '../../../worker/outbound/addresses.ts'
 import { openAddressPolicy } from '../../../worker/outbound/address-policy.ts'
 import { configWith, log, namesAt, openGuard, startTarget, type Target } from './fixture.ts'
@@ -135,6 +137,39 @@ test('a connection goes to the addresses that were judged, and a new one is judg
   expect(asked).toEqual(['rebinding.example'])
   await expect(guard.ask(url, { tenant: 'bot_2' })).rejects.toMatchObject(notPublic)
   expect(asked).toHaveLength(2)
+})
+
+test('a connection of code goes to the addresses that were judged, whatever its name meant before or means later', async () => {
+  const answers = [['127.0.0.1'], ['127.0.0.2'], ['10.0.0.1', '169.254.169.254'], ['::ffff:127.0.0.2']]
+  const asked: string[] = []
+  const name = `rebinding.example:${open.port}`
+  await using guard = openGuard([`127.0.0.1:${open.port}`], {
+    environment: { OUTBOUND_CONNECT: name },
+    resolve: async (host) => {
+      asked.push(host)
+      return answers[asked.length - 1]!.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+    },
+  })
+  const connect = (protocol: 'tcp' | 'tls') =>
+    guard.outbound.connect({
+      url: `${protocol}://${name}`,
+      tls: protocol === 'tls' ? { rejectUnauthorized: false } : undefined,
+      content: Readable.from(
+        ['GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'].map((text) => Buffer.from(text)),
+      ),
+      allow: [name],
+      timeoutMilliseconds: 20_000,
+      maxBytes: 100_000,
+      maxSentBytes: 100_000,
+      signal: new AbortController().signal,
+      metrics: openMetrics(false),
+      hold: () => new DisposableStack(),
+    })
+  const parts = await Array.fromAsync((await connect('tcp')).parts)
+  expect(Buffer.concat(parts as Uint8Array[]).toString()).toMatch(/^HTTP\/1\.1 200/)
+  for (const protocol of ['tcp', 'tls', 'tcp'] as const)
+    await expect(connect(protocol)).rejects.toMatchObject(notPublic)
+  expect(asked).toHaveLength(4)
 })
 
 test.each([
