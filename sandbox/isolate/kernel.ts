@@ -72,7 +72,13 @@ export const open: Open = (post, settings, ...preludes) => {
   const makeClient = createClients(operations)
   const timers = createTimers(() => current, post)
   hardenGlobals((units) => post('allocated', '', `${units}`, ''))
-  defineGlobals({ ...timers.globals, queueMicrotask, console: createConsole(() => current, write, logsJson) })
+  defineGlobals({
+    ...timers.globals,
+    queueMicrotask,
+    console: createConsole(() => current, write, logsJson),
+    // The global object of workers, where packages for browsers look for its classes. The prelude of Node removes it.
+    self: globalThis,
+  })
 
   const platform = createPlatform({ environment, seed, runs, current: () => current })
   for (let index = 0; index < preludes.length; index += 1) modules.add(preludes[index]!(platform, modules.require))

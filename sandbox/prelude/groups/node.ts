@@ -13,6 +13,8 @@ import { installTimers } from '../timers.ts'
 export const install: Prelude = (platform) => {
   fillEnvironment(platform)
   installTimers()
+  // Packages take an environment that has it for a browser.
+  Reflect.deleteProperty(globalThis, 'self')
   defineGlobals({
     // Parameters of a module in Node. As globals, they leave these names to code that declares them.
     __filename: '/bot.js',

@@ -84,6 +84,12 @@ describe('native bundles find the globals of the web', () => {
     expect(found.filter((name) => !without.includes(name)).toSorted()).toEqual([...names].toSorted())
   })
 
+  test('in the global object of workers, as packages for browsers look for them', async () => {
+    const body = `const { AbortController } = typeof self === 'undefined' ? {} : self; return [new AbortController().signal.aborted, self === globalThis]`
+    expect(await inside(body)).toEqual([false, true])
+    expect(await inside(`return self.env === undefined`)).toBe(true)
+  })
+
   test('while their module is loaded, too', async () => {
     const bundle = bot(`const base = new URL('https://a.example/b'); exports.handler = () => base.host`)
     expect(done(await sandbox.run(callRun(bundle))).result).toBe('a.example')
@@ -92,8 +98,10 @@ describe('native bundles find the globals of the web', () => {
   test('those of Node beside its modules: the environment has the secrets, and no token', async () => {
     const mention = `require('node:buffer')`
     expect(
-      await inside(`return [typeof ${mention}.Buffer, __dirname, global === globalThis, typeof setImmediate]`),
-    ).toEqual(['function', '/', true, 'function'])
+      await inside(
+        `return [typeof ${mention}.Buffer, __dirname, global === globalThis, typeof setImmediate, typeof self]`,
+      ),
+    ).toEqual(['function', '/', true, 'function', 'undefined'])
     const bundle = bot(`const { env } = require('process'); exports.hooks = { async afterIncomingMessage({ logger }) {
       logger.info(JSON.stringify(env)) } }`)
     const environment = { SECRET_KEY: 'k' }
