@@ -46,6 +46,9 @@ export function openStreams(): OpenStreams {
 
 /** Reads how often the waiting ones of these events have been claimed. */
 export async function readAttempts(db: Knex, eventIds: string[]): Promise<Map<string, number>> {
-  const rows = await db('events').whereIn('id', eventIds).where({ status: 'pending' }).select('id', 'attempt')
+  const rows = await db('events')
+    .whereRaw('id = any(?)', [eventIds])
+    .where({ status: 'pending' })
+    .select('id', 'attempt')
   return new Map(rows.map(({ id, attempt }) => [id, attempt]))
 }

@@ -73,10 +73,11 @@ export async function openCodeBundler(
 /**
  * The forms of packages. That for browsers, with the replacement files of `browser` in package.json, is smaller and loads faster.
  * A few need a window. A package without such a form gets the modules of Node from the isolate (`sandbox/modules/table.ts`) with both.
+ * A package in its form for Node may use `process` and import no module, and the globals of Node come with a module.
  */
 const forms = {
   browser: { platform: 'browser', mainFields: ['browser', 'module', 'main'], conditions: ['worker', 'browser'] },
-  node: { platform: 'node' },
+  node: { platform: 'node', banner: { js: `import 'node:process'` } },
 } as const satisfies Record<NonNullable<ProjectSettings['packages']>, BuildOptions>
 
 function optionsOf(folder: string, entry: string, minifies: boolean) {
@@ -104,8 +105,10 @@ function optionsOf(folder: string, entry: string, minifies: boolean) {
 
 const isResolved = Symbol('is resolved')
 
-/** The namespace of packages that are not installed. */
+/** The namespace of packages that are not installed, and of native code, which isolates cannot load. */
 const absent = 'absent'
+
+const nativeCode = /\.node$/
 
 /**
  * Leaves imports of Node's modules, which no package replaces, to the isolate. Packages may ask for others that are not
@@ -122,8 +125,12 @@ const unbundledImports: Plugin = {
       if (own.errors.length === 0 && !own.external) return undefined
       return isBuiltin(path) ? toNodeModule(args) : { path, namespace: absent }
     })
+    build.onResolve({ filter: nativeCode }, ({ path, importer }) =>
+      packageOf(importer) === undefined ? undefined : { path, namespace: absent },
+    )
     build.onLoad({ filter: /^/, namespace: absent }, ({ path }) => {
-      const message = JSON.stringify(`Cannot find module '${path}': the package is not installed`)
+      const why = nativeCode.test(path) ? 'isolates load no native code' : 'the package is not installed'
+      const message = JSON.stringify(`Cannot find module '${path}': ${why}`)
       return { contents: `throw Object.assign(new Error(${message}), { code: 'MODULE_NOT_FOUND' })` }
     })
   },

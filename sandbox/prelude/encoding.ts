@@ -1,4 +1,5 @@
 import { latin1Text } from './base64.ts'
+import { decodeOther, otherEncodings, wholeLengthOfOther, type OtherEncoding } from './other-encodings.ts'
 
 // Saved before bot code can replace them.
 const { decodeURIComponent, escape } = globalThis as unknown as Record<string, (text: string) => string>
@@ -88,8 +89,10 @@ const replacement = '\uFFFD'
 const byteOrderMark = '\uFEFF'
 const nothing = new Uint8Array(0)
 
-/** The web's `TextDecoder`, for UTF-8 only. */
+/** The web's `TextDecoder`, for UTF-8, UTF-16 and windows-1252. */
 export class TextDecoder {
+  /** Undefined for UTF-8. */
+  readonly #other: OtherEncoding | undefined
   readonly #fatal: boolean
   readonly #ignoresMark: boolean
   /** The bytes of an incomplete character at the end of the input. */
@@ -100,13 +103,16 @@ export class TextDecoder {
     const name = String(label)
       .replace(/^[\t\n\f\r ]+|[\t\n\f\r ]+$/g, '')
       .toLowerCase()
-    if (!labels.has(name)) throw new RangeError(`The encoding '${name}' is not supported, only UTF-8`)
+    this.#other = otherEncodings.get(name)
+    if (!this.#other && !labels.has(name)) {
+      throw new RangeError(`The encoding '${name}' is not supported, only UTF-8, UTF-16 and windows-1252`)
+    }
     this.#fatal = Boolean(options?.fatal)
     this.#ignoresMark = Boolean(options?.ignoreBOM)
   }
 
   get encoding(): string {
-    return 'utf-8'
+    return this.#other ?? 'utf-8'
   }
 
   get fatal(): boolean {
@@ -121,12 +127,12 @@ export class TextDecoder {
   decode(input?: unknown, options?: { stream?: boolean } | null): string {
     const streams = Boolean(options?.stream)
     const bytes = joined(this.#pending, bytesOf(input))
-    const whole = streams ? wholeLength(bytes) : bytes.length
+    const whole = streams ? this.#wholeLength(bytes) : bytes.length
     this.#pending = whole === bytes.length ? nothing : bytes.slice(whole)
     const isStart = this.#atStart
     this.#atStart = !streams
     try {
-      const text = decodeUtf8(bytes.subarray(0, whole), this.#fatal)
+      const text = this.#decode(bytes.subarray(0, whole))
       if (text === '') {
         this.#atStart = isStart || !streams
         return text
@@ -137,6 +143,14 @@ export class TextDecoder {
       this.#atStart = true
       throw error
     }
+  }
+
+  #wholeLength(bytes: Uint8Array): number {
+    return this.#other ? wholeLengthOfOther(this.#other, bytes) : wholeLength(bytes)
+  }
+
+  #decode(bytes: Uint8Array): string {
+    return this.#other ? decodeOther(this.#other, bytes, this.#fatal) : decodeUtf8(bytes, this.#fatal)
   }
 
   get [Symbol.toStringTag](): string {

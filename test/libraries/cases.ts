@@ -136,7 +136,6 @@ export async function answer(url: string) {
   return (await got(\`\${url}/json\`).json()).text
 }`,
     expects: heard,
-    instead: '`fetch`, or `ky` by the same people',
   },
   {
     group: 'HTTP',

@@ -41,11 +41,14 @@ const ofRequests: Record<string, string> = {
   lookup: ofNet['lookup']!,
 }
 
-/** Values that ask for nothing which the platform does not do without the option. */
-const needless: Record<string, readonly unknown[]> = {
-  checkServerIdentity: [checkServerIdentity],
-  ecdhCurve: ['auto'],
-  minVersion: ['TLSv1', 'TLSv1.1', 'TLSv1.2'],
+/** Marks the check below: `tls` and `https` are scripts of their own, each with its copy. */
+const ofPlatform = Symbol.for('isobot.checkServerIdentity')
+
+/** Whether a value asks for nothing which the platform does not do without the option. */
+const isNeedless: Record<string, (value: unknown) => boolean> = {
+  checkServerIdentity: (value) => typeof value === 'function' && ofPlatform in value,
+  ecdhCurve: (value) => value === 'auto',
+  minVersion: (value) => value === 'TLSv1' || value === 'TLSv1.1' || value === 'TLSv1.2',
 }
 
 /** @throws Error that names an option which would have no effect, where code relies on it */
@@ -54,12 +57,15 @@ export function refuseOptions(module: 'net' | 'tls' | 'http', options: object): 
   for (const [name, reason] of Object.entries(refused)) {
     const value: unknown = (options as Record<string, unknown>)[name]
     if (value === undefined || value === null || value === false) continue
-    if (needless[name]?.includes(value)) continue
+    if (isNeedless[name]?.(value)) continue
     throw codedError('ERR_METHOD_NOT_IMPLEMENTED', `The option ${name} has no effect in isolates: ${reason}`)
   }
 }
 
 /** Node's check, which code may name as the one that it wants. */
-export function checkServerIdentity(): never {
-  throw codedError('ERR_METHOD_NOT_IMPLEMENTED', `tls.checkServerIdentity is not available here: ${platformVerifies}`)
-}
+export const checkServerIdentity = Object.assign(
+  (): never => {
+    throw codedError('ERR_METHOD_NOT_IMPLEMENTED', `tls.checkServerIdentity is not available here: ${platformVerifies}`)
+  },
+  { [ofPlatform]: true },
+)

@@ -11,11 +11,17 @@ export function createTls(Socket: SocketClass) {
     authorized = false
     #options: ConnectOptions
 
+    /**
+     * @param options or another stream than a socket: TLS over one does not work, but `http2-wrapper`, on which `got` builds, looks
+     * for a class of Node in such a socket while it loads, to use it with proxies
+     */
     constructor(options: ConnectOptions | InstanceType<SocketClass> = {}) {
       if (options instanceof Socket)
         throw codedError('ERR_METHOD_NOT_IMPLEMENTED', 'Continue a socket with TLS by tls.connect({ socket })')
-      super(options)
-      this.#options = options
+      const isOverStream = 'pipe' in options
+      super(isOverStream ? {} : options)
+      this.#options = isOverStream ? {} : options
+      if (isOverStream) Object.assign(this, { _handle: { _parentWrap: {} } })
       // A connection whose certificate is not accepted is never open.
       this.on('connect', () => (this.authorized = this.#options.rejectUnauthorized !== false))
     }

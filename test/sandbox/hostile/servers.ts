@@ -41,7 +41,11 @@ export async function openServers({ environment, url }: Platform): Promise<Serve
       OUTBOUND_CONNECT: permitted.join(','),
       OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8,0.0.0.0/8,::1/128,localhost',
     },
-    open: async () => sockets.size,
+    async open() {
+      // One that nobody reads does not notice that the other side is closed.
+      for (const socket of sockets) socket.resume()
+      return sockets.size
+    },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
       for (const server of [echo, deaf, flooding]) server.close()

@@ -3,7 +3,7 @@ import { sandboxOfFile, testAsInNode, type Case } from './compare.ts'
 
 const sandbox = sandboxOfFile()
 
-/** Bytes that are UTF-8 or not, in hexadecimal. */
+/** Bytes that are UTF-8 or UTF-16, or neither, in hexadecimal. */
 const sequences = [
   '',
   '41',
@@ -41,19 +41,40 @@ const sequences = [
   'efbf',
   '00',
   '6100c3a9e282acf09f988062',
+  'fffe4100',
+  'feff0041',
+  'fffefffe',
+  '410042',
+  '3dd800de',
+  'd83dde00',
+  '00de3dd8',
+  '3dd84100',
+  '41003dd8',
+  'd83d0041',
+  '3dd83dd800de00de',
+  '808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0ff',
 ]
 
+const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'latin1']
+
 const bytes = `const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (digits) => parseInt(digits, 16));`
+/** Of encodings other than UTF-8. */
+const labels = (
+  'windows-1252 ANSI_X3.4-1968 ascii cp1252 cp819 csISOLatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1 ' +
+  'iso_8859-1:1987 l1 latin1 us-ascii x-cp1252 ' +
+  'utf-16le csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16be unicodefffe'
+).split(' ')
 const encode = `const encode = (value) => [...new TextEncoder().encode(value)];`
 
-describe('TextDecoder decodes as in Node', () => {
+describe.each(encodings)('TextDecoder decodes %s as in Node', (encoding) => {
   testAsInNode(
     sandbox,
     sequences.map((hex): Case => {
-      const body = `${bytes} const given = bytes('${hex}')
-        const decoded = (options) => { try { return new TextDecoder('utf-8', options).decode(given) } catch (error) { return error.name } }
-        const byteByByte = () => { const decoder = new TextDecoder(); let text = ''; for (const byte of given) text += decoder.decode(Uint8Array.of(byte), { stream: true }) + '|'; return text + decoder.decode() }
-        return [decoded(), decoded({ fatal: true }), decoded({ ignoreBOM: true }), decoded({ fatal: true, ignoreBOM: true }), byteByByte()]`
+      const body = `${bytes} const given = bytes('${hex}'); const make = (options) => new TextDecoder('${encoding}', options)
+        const decoded = (options) => { try { return make(options).decode(given) } catch (error) { return error.name } }
+        const byteByByte = (options) => { const decoder = make(options); let text = ''; for (const byte of given) text += decoder.decode(Uint8Array.of(byte), { stream: true }) + '|'; return text + decoder.decode() }
+        const strictly = () => { try { return byteByByte({ fatal: true }) } catch (error) { return error.name } }
+        return [decoded(), decoded({ fatal: true }), decoded({ ignoreBOM: true }), decoded({ fatal: true, ignoreBOM: true }), byteByByte(), strictly()]`
       return [`the bytes ${hex || 'that are none'}`, body]
     }),
   )
@@ -61,7 +82,7 @@ describe('TextDecoder decodes as in Node', () => {
 
 describe('TextDecoder', () => {
   testAsInNode(sandbox, [
-    ...['utf-8', 'UTF8', ' utf-8 ', 'unicode-1-1-utf-8', 'utf', 'nothing', ''].map((label): Case => [
+    ...['utf-8', 'UTF8', ' utf-8 ', 'unicode-1-1-utf-8', 'utf', 'nothing', '', ...labels].map((label): Case => [
       `with the label '${label}'`,
       `return new TextDecoder(${JSON.stringify(label)}).encoding`,
     ]),
@@ -93,6 +114,10 @@ describe('TextDecoder', () => {
     [
       'takes a mark that comes in parts',
       `const decoder = new TextDecoder(); return [0xef, 0xbb, 0xbf, 65].map((byte) => decoder.decode(Uint8Array.of(byte), { stream: true })).join('|')`,
+    ],
+    [
+      'decodes long texts of UTF-16',
+      `const text = 'a😀'.repeat(20_000); const bytes = new Uint8Array(text.length * 2); for (let index = 0; index < text.length; index += 1) { bytes[index * 2] = text.charCodeAt(index) & 255; bytes[index * 2 + 1] = text.charCodeAt(index) >> 8 } return new TextDecoder('utf-16le', { fatal: true }).decode(bytes) === text`,
     ],
     ['has a tag', `return [String(new TextDecoder()), String(new TextEncoder())]`],
   ])

@@ -28,9 +28,9 @@ function made(options: string): string {
   return `new Request('https://a.example', ${options})`
 }
 
-test('the light globals of the web are a script of 79 KB at most, which each isolate that uses one evaluates', async () => {
+test('the light globals of the web are a script of 82 KB at most, which each isolate that uses one evaluates', async () => {
   const { groups } = await bundlePrograms()
-  expect(groups.web.length).toBeLessThan(79_000)
+  expect(groups.web.length).toBeLessThan(82_000)
 })
 
 describe('structuredClone does what it does in Node', () => {
@@ -662,7 +662,11 @@ const deviations: [row: string, body: string, here: Json][] = [
     `return new Request(new Request('https://a.example', { referrerPolicy: 'origin' })).referrerPolicy`,
     'origin',
   ],
-  ['`TextDecoder` decodes UTF-8 alone', `return new TextDecoder('utf-16le').encoding`, '<threw RangeError>'],
+  [
+    '`TextDecoder` decodes UTF-8, UTF-16 and windows-1252',
+    `return new TextDecoder('shift_jis').encoding`,
+    '<threw RangeError>',
+  ],
   ['Host names in right-to-left scripts', `return URL.canParse('https://\u05d0a.example')`, true],
   ['The method `patch` is `PATCH`', `return new Request('https://a.example', { method: 'patch' }).method`, 'PATCH'],
   [
