@@ -115,7 +115,8 @@ function openFeed(context: Context, key: ConversationKey, onEmpty: () => void): 
   let readAgain = false
 
   function pass(entry: ReadEntry): void {
-    if (entry.signal.type === 'message_created') streams.ended(String(entry.signal.data.metadata?.['streamId']))
+    const streamId = entry.signal.type === 'message_created' && entry.signal.data.metadata?.['streamId']
+    if (typeof streamId === 'string') streams.ended(streamId)
     for (const follower of followers) follower.entry(entry)
   }
 

@@ -228,7 +228,7 @@ export class RunFetches {
 
   async #answerOf(
     request: FetchRequest,
-    { request: given, controller: { signal }, former }: InFlight,
+    { request: asked, controller: { signal }, former }: InFlight,
   ): Promise<FetchAnswer | FetchStream | FetchConnection | FetchFailure> {
     const { fetch } = this.#run
     const { limits, budget, report } = this.#options
@@ -241,7 +241,7 @@ export class RunFetches {
       return { failure: 'forbidden', message }
     }
     try {
-      if (given?.secures === undefined) return await fetch(request, signal)
+      if (asked?.secures === undefined) return await fetch(request, signal)
       if (former) return await former.secure(request, signal)
       return { failure: 'aborted', message: 'The connection to be secured is closed' }
     } catch (error) {

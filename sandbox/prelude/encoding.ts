@@ -1,5 +1,5 @@
 import { latin1Text } from './base64.ts'
-import { decodeOther, otherEncodings, wholeLengthOfOther, type OtherEncoding } from './other-encodings.ts'
+import { decodeOther, encodings, wholeLengthOfOther, type Encoding } from './encodings.ts'
 
 // Saved before bot code can replace them.
 const { decodeURIComponent, escape } = globalThis as unknown as Record<string, (text: string) => string>
@@ -84,15 +84,13 @@ export interface DecoderOptions {
   ignoreBOM?: boolean
 }
 
-const labels = new Set(['utf-8', 'utf8', 'unicode-1-1-utf-8', 'unicode11utf8', 'unicode20utf8', 'x-unicode20utf8'])
 const replacement = '\uFFFD'
 const byteOrderMark = '\uFEFF'
 const nothing = new Uint8Array(0)
 
 /** The web's `TextDecoder`, for UTF-8, UTF-16 and windows-1252. */
 export class TextDecoder {
-  /** Undefined for UTF-8. */
-  readonly #other: OtherEncoding | undefined
+  readonly #encoding: Encoding
   readonly #fatal: boolean
   readonly #ignoresMark: boolean
   /** The bytes of an incomplete character at the end of the input. */
@@ -103,16 +101,15 @@ export class TextDecoder {
     const name = String(label)
       .replace(/^[\t\n\f\r ]+|[\t\n\f\r ]+$/g, '')
       .toLowerCase()
-    this.#other = otherEncodings.get(name)
-    if (!this.#other && !labels.has(name)) {
-      throw new RangeError(`The encoding '${name}' is not supported, only UTF-8, UTF-16 and windows-1252`)
-    }
+    const encoding = encodings.get(name)
+    if (!encoding) throw new RangeError(`The encoding '${name}' is not supported, only UTF-8, UTF-16 and windows-1252`)
+    this.#encoding = encoding
     this.#fatal = Boolean(options?.fatal)
     this.#ignoresMark = Boolean(options?.ignoreBOM)
   }
 
   get encoding(): string {
-    return this.#other ?? 'utf-8'
+    return this.#encoding
   }
 
   get fatal(): boolean {
@@ -146,11 +143,11 @@ export class TextDecoder {
   }
 
   #wholeLength(bytes: Uint8Array): number {
-    return this.#other ? wholeLengthOfOther(this.#other, bytes) : wholeLength(bytes)
+    return this.#encoding === 'utf-8' ? wholeLength(bytes) : wholeLengthOfOther(this.#encoding, bytes)
   }
 
   #decode(bytes: Uint8Array): string {
-    return this.#other ? decodeOther(this.#other, bytes, this.#fatal) : decodeUtf8(bytes, this.#fatal)
+    return this.#encoding === 'utf-8' ? decodeUtf8(bytes, this.#fatal) : decodeOther(this.#encoding, bytes, this.#fatal)
   }
 
   get [Symbol.toStringTag](): string {

@@ -10,7 +10,7 @@ import { readConfig } from '#shared/config/config.ts'
 import { openContext } from '#shared/context.ts'
 import { findProcess } from '#shared/process/find-process.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
-import { migrationLockKey } from '../../migrations/migrations.ts'
+import { migrate, migrationLockKey } from '../../migrations/migrations.ts'
 import { startWorker } from '../../worker/worker.ts'
 import { operatedDataDirectory } from '../../cli/profiles.ts'
 import { createChatUser, type ChatUser } from '../support/chat-client.ts'
@@ -335,8 +335,13 @@ test('a restoration that is killed between its rows and the migrations is comple
   expect([again.code, again.stderr]).toEqual([0, ''])
   expect(JSON.parse(again.stdout)).toMatchObject({ rows: expect.any(Number), tables: expect.any(Number) })
   expect(await contentsOf(url)).toEqual(await contentsOf(backup.url))
+  const comment = 'A comment of the operator'
+  await withClient(url, (client) => client.query(`comment on table knex_migrations is '${comment}'`))
+  await migrate(url)
   const third = await operate(['restore', backup.file], url)
   expect([third.code, third.stderr]).toEqual([1, expect.stringContaining('The database is not empty')])
+  const kept = `select obj_description('knex_migrations'::regclass, 'pg_class') as comment`
+  expect((await withClient(url, (client) => client.query(kept))).rows).toEqual([{ comment }])
 }, 120_000)
 
 test('a restoration that is killed while it writes rows leaves the database empty', async () => {

@@ -11,7 +11,7 @@ export interface Addresses {
   url: string
   postgres?: string
   redis?: string
-  /** A mail server, which answers the last recipient of a message. */
+  /** A mail server, which accepts every message. */
   smtp?: string
 }
 
@@ -42,6 +42,7 @@ export async function openBackingServers(
 
 async function openMailServer(folder: string, parts: AsyncDisposableStack): Promise<string> {
   const { SMTPServer } = createRequire(join(folder, 'package.json'))('smtp-server') as MailServer
+  // No public authority vouches for its certificate, so that it has none.
   const mailServer = new SMTPServer({ disabledCommands: ['STARTTLS'], authOptional: true })
   mailServer.listen(0, '127.0.0.1')
   parts.defer(() => mailServer.close())

@@ -321,7 +321,7 @@ describe('the frames of a hostile sandbox process about a run', () => {
           send({ type: 'fetch', run, fetch: '1', request: '{"method":"GET","url":"http://x.example","redirect":"follow"}' })
           send({ type: 'abortFetch', run, fetch: '1' })
           setTimeout(() => channel.resume(), 500)
-        }, 2000)
+        }, 1000)
       }
       let replies = 0
       on.reply = ({ run }) => (replies += 1) === 3 && (on.fetched = () => send(done(run)))`)

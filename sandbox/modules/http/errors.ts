@@ -12,7 +12,7 @@ const codes: Record<string, string> = {
   timeout: 'ETIMEDOUT',
   aborted: 'ECONNRESET',
   forbidden: 'EACCES',
-  // Of an address that is none, for instance: libraries try again after ECONNRESET.
+  // Of an invalid address, for instance: libraries try again after ECONNRESET.
   invalid: 'EINVAL',
 }
 

@@ -2,6 +2,8 @@ import { codedError } from '../http/errors.ts'
 import { authorityOf, toConnectOptions, toTlsOptions, type ConnectOptions } from './options.ts'
 import type { SocketClass } from './socket.ts'
 
+const overStream = () => codedError('ERR_METHOD_NOT_IMPLEMENTED', 'The platform secures only connections of net')
+
 /** Makes what `tls` has of connections. The platform encrypts: an isolate sees neither keys nor certificates. */
 export function createTls(Socket: SocketClass) {
   class TLSSocket extends Socket {
@@ -12,8 +14,8 @@ export function createTls(Socket: SocketClass) {
     #options: ConnectOptions
 
     /**
-     * @param options or another stream than a socket: TLS over one does not work, but `http2-wrapper`, on which `got` builds, looks
-     * for a class of Node in such a socket while it loads, to use it with proxies
+     * @param options or a stream that is no socket. TLS over one is not available, and a write fails. `http2-wrapper`, on which `got`
+     * builds, makes such a socket while it loads and reads the class of its handle.
      */
     constructor(options: ConnectOptions | InstanceType<SocketClass> = {}) {
       if (options instanceof Socket)
@@ -21,7 +23,12 @@ export function createTls(Socket: SocketClass) {
       const isOverStream = 'pipe' in options
       super(isOverStream ? {} : options)
       this.#options = isOverStream ? {} : options
-      if (isOverStream) Object.assign(this, { _handle: { _parentWrap: {} } })
+      if (isOverStream) {
+        Object.assign(this, {
+          _handle: { _parentWrap: {} },
+          _write: (_chunk: unknown, _encoding: unknown, callback: (error: Error) => void) => callback(overStream()),
+        })
+      }
       // A connection whose certificate is not accepted is never open.
       this.on('connect', () => (this.authorized = this.#options.rejectUnauthorized !== false))
     }
@@ -76,8 +83,7 @@ export function createTls(Socket: SocketClass) {
     const tls = toTlsOptions(options)
     if (listener) socket.once('secureConnect', listener)
     if (options.timeout) socket.setTimeout(options.timeout)
-    if (!(options.socket instanceof Socket))
-      throw codedError('ERR_METHOD_NOT_IMPLEMENTED', 'The platform secures only connections of net')
+    if (!(options.socket instanceof Socket)) throw overStream()
     const servername = options.servername || options.host
     secure(options.socket, socket, { ...tls, ...(servername && { servername }) })
     return socket

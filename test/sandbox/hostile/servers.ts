@@ -42,7 +42,7 @@ export async function openServers({ environment, url }: Platform): Promise<Serve
       OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8,0.0.0.0/8,::1/128,localhost',
     },
     async open() {
-      // One that nobody reads does not notice that the other side is closed.
+      // A socket that is not read does not notice that its peer has closed the connection.
       for (const socket of sockets) socket.resume()
       return sockets.size
     },

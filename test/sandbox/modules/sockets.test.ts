@@ -459,6 +459,17 @@ describe('a connection of tls', () => {
     expect(answers).toEqual([self, 'open', 'open', 'open', self, type, type, type])
   })
 
+  test('is not made over a stream that is no socket: a library may look at such a socket, and a write fails', async () => {
+    const answers = await told(`
+      const { PassThrough } = require('stream')
+      const socket = new tls.TLSSocket(new PassThrough())
+      socket.write('hello')
+      const [{ code, message }] = await once(socket, 'error')
+      return [typeof socket._handle._parentWrap.constructor, code, message]
+    `)
+    expect(answers).toEqual(['function', 'ERR_METHOD_NOT_IMPLEMENTED', 'The platform secures only connections of net'])
+  })
+
   test('is refused where code relies on an option that has no effect, and so are requests', async () => {
     const answers = await told(`
       const https = require('https')

@@ -139,7 +139,7 @@ test('a connection goes to the addresses that were judged, and a new one is judg
   expect(asked).toHaveLength(2)
 })
 
-test('a connection of code goes to the addresses that were judged, whatever its name meant before or means later', async () => {
+test('a connection of code goes to the addresses that were checked, also when its name resolves to others before or later', async () => {
   const answers = [['127.0.0.1'], ['127.0.0.2'], ['10.0.0.1', '169.254.169.254'], ['::ffff:127.0.0.2']]
   const asked: string[] = []
   const name = `rebinding.example:${open.port}`

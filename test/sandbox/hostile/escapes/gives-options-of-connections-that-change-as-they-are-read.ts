@@ -1,6 +1,6 @@
 import { hostile } from '../hostile.ts'
 
-/** The worker checks what is sent, whatever the code has shown before. */
+/** The worker checks the options that it receives, which the code cannot change any more. */
 export default hostile({
   sdk: true,
   body: `

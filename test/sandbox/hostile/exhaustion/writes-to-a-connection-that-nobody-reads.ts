@@ -1,6 +1,6 @@
 import { hostile } from '../hostile.ts'
 
-/** What is written waits in the isolate, until the end of the event's time. */
+/** The written bytes wait in the isolate until the time limit of the event. */
 export default hostile({
   sdk: true,
   body: `

@@ -1,9 +1,12 @@
 import { latin1Text } from './base64.ts'
 
-/** The encodings of the web's `TextDecoder` that are not UTF-8 and need no large table. */
-export type OtherEncoding = 'windows-1252' | 'utf-16le' | 'utf-16be'
+/** The encodings of the web's `TextDecoder` that need no large table. */
+export type Encoding = 'utf-8' | OtherEncoding
 
-const labels: Record<OtherEncoding, string> = {
+type OtherEncoding = 'windows-1252' | 'utf-16le' | 'utf-16be'
+
+const labels: Record<Encoding, string> = {
+  'utf-8': 'utf-8 utf8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8',
   'windows-1252':
     'windows-1252 ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii x-cp1252',
   'utf-16le': 'utf-16le csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16',
@@ -11,21 +14,21 @@ const labels: Record<OtherEncoding, string> = {
 }
 
 /** The encodings by their labels, in lower case. */
-export const otherEncodings = new Map(
-  (Object.keys(labels) as OtherEncoding[]).flatMap((encoding) =>
+export const encodings = new Map(
+  (Object.keys(labels) as Encoding[]).flatMap((encoding) =>
     labels[encoding].split(' ').map((label) => [label, encoding] as const),
   ),
 )
 
 /** The characters of the bytes 0x80 to 0x9f in windows-1252. */
-const upper = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
+const ofWindows = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
 
 const chunkUnits = 8192
 
 /** @throws TypeError when `fatal` is set and the bytes are not valid */
 export function decodeOther(encoding: OtherEncoding, bytes: Uint8Array, fatal: boolean): string {
   if (encoding === 'windows-1252') {
-    return latin1Text(bytes).replace(/[\x80-\x9f]/g, (character) => upper[character.charCodeAt(0) - 0x80]!)
+    return latin1Text(bytes).replace(/[\x80-\x9f]/g, (character) => ofWindows[character.charCodeAt(0) - 0x80]!)
   }
   const text = unitsOf(bytes, encoding === 'utf-16be')
   const isCut = bytes.length % 2 === 1
