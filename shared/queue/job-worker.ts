@@ -13,7 +13,7 @@ import {
   type JobName,
   type Jobs,
 } from './queue.ts'
-import { openQueueBackend, type QueueParts } from './queue-backend.ts'
+import { openQueueBackend, type QueueBackend, type QueueParts } from './queue-backend.ts'
 import { queueTelemetry } from '../telemetry/tracing.ts'
 
 export interface JobWorkerOptions {
@@ -53,9 +53,9 @@ export function openJobWorker(
 ): JobWorker {
   const { dependencies, log, metrics } = parts
   const { broker, database } = dependencies
-  const { Worker, connection, prefix, release } = openQueueBackend(parts, 'receives')
   const stopping = new AbortController()
-  let receiver: ReturnType<typeof start> | undefined
+  let receiver: ReturnType<typeof create> | undefined
+  let backEnd: QueueBackend | undefined
   const { lockMilliseconds } = options
   const locks = new JobLocks({ lockMilliseconds, log, receiver: () => receiver })
 
@@ -90,19 +90,18 @@ export function openJobWorker(
       }
     })
 
-  /** BullMQ asks for the next job again at once when the back end refuses it one, as a Redis that is full does. */
-  class PatientWorker extends Worker<Jobs[JobName], void, JobName> {
-    protected override async moveToActive(...asked: [token: string, name?: string]) {
-      try {
-        return await super.moveToActive(...asked)
-      } catch (error) {
-        await pause(retryMilliseconds, undefined, { signal: stopping.signal }).catch(() => {})
-        throw error
+  function create({ Worker, connection, prefix }: QueueBackend) {
+    /** BullMQ asks for the next job again at once when the back end refuses it one, as a Redis that is full does. */
+    class PatientWorker extends Worker<Jobs[JobName], void, JobName> {
+      protected override async moveToActive(...asked: [token: string, name?: string]) {
+        try {
+          return await super.moveToActive(...asked)
+        } catch (error) {
+          await pause(retryMilliseconds, undefined, { signal: stopping.signal }).catch(() => {})
+          throw error
+        }
       }
     }
-  }
-
-  function start() {
     const worker = new PatientWorker(queueName, process, {
       connection,
       ...(prefix && { prefix }),
@@ -129,11 +128,16 @@ export function openJobWorker(
     return worker
   }
 
-  /** Opens BullMQ's worker. Each attempt makes a new instance, because one that failed to open never recovers. */
-  async function open(): Promise<ReturnType<typeof start> | undefined> {
+  /**
+   * Opens BullMQ's worker. Each attempt makes a new instance, because one that failed to open never recovers, with
+   * connections of its own: an instance that is closed while it opens may take one afterwards, and keep it.
+   */
+  async function open(): Promise<ReturnType<typeof create> | undefined> {
     while (!stopping.signal.aborted) {
       await broker.waitUntilUp(stopping.signal)
-      const worker = start()
+      const attempted = openQueueBackend(parts, 'receives')
+      backEnd = attempted
+      const worker = create(attempted)
       try {
         await broker.failFast(() => worker.waitUntilReady())
         receiver = worker
@@ -142,6 +146,7 @@ export function openJobWorker(
       } catch (error) {
         if (broker.isUp()) log.error({ err: error }, 'Opening the queue failed; retrying')
         await Promise.race([worker.close().catch(() => {}), pause(retryMilliseconds)])
+        void attempted.release().catch(() => {})
         await pause(retryMilliseconds, undefined, { signal: stopping.signal }).catch(() => {})
       }
     }
@@ -156,7 +161,7 @@ export function openJobWorker(
       const closing = opening.then((worker) => worker?.close())
       await broker.failFast(() => closing).catch(() => {})
       locks.close()
-      await release()
+      await backEnd?.release().catch(() => {})
       // Without connections BullMQ's worker waits for no job.
       await Promise.race([closing.catch(() => {}), pause(retryMilliseconds)])
     },

@@ -11,6 +11,8 @@ export interface Link extends AsyncDisposable {
   silence(): void
   /** Delivers all data to the server and none back; `mend` ends these connections. */
   dropResponses(): void
+  /** Refuses further connections until `mend`; the open ones stay. */
+  refuse(): void
   mend(): void
 }
 
@@ -23,10 +25,10 @@ export async function openLink(target: () => number): Promise<Link> {
   /** Each end of each connection, mapped to the other one. */
   const ends = new Map<Socket, Socket>()
   const nears = new Set<Socket>()
-  let state: 'whole' | 'cut' | 'silent' | 'deaf' = 'whole'
+  let state: 'whole' | 'cut' | 'refusing' | 'silent' | 'deaf' = 'whole'
   const server = createServer((near) => {
     near.on('error', () => {})
-    if (state === 'cut') return void near.resetAndDestroy()
+    if (state === 'cut' || state === 'refusing') return void near.resetAndDestroy()
     const far = connect(target(), '127.0.0.1')
     far.on('error', () => {})
     join(near, far)
@@ -63,6 +65,9 @@ export async function openLink(target: () => number): Promise<Link> {
     cut() {
       state = 'cut'
       reset()
+    },
+    refuse() {
+      state = 'refusing'
     },
     silence() {
       state = 'silent'
