@@ -1,16 +1,27 @@
 import type { IncomingMessage } from 'node:http'
 
-/** How long the rest of a refused body is read and dropped, so that the client reads the answer before the connection ends. */
+/** How long the next part of a refused body is waited for. */
 const lingerMilliseconds = 2000
+/** How long the rest of a refused body is read and dropped, however steadily it arrives. */
+const maxLingerMilliseconds = 30_000
 
 /**
- * Reads and drops the rest of a body whose request is refused, for a while: a connection that is closed with unread input
- * is reset, and the client loses the answer. The answer must not have the header `Connection: close`, at which Node closes
- * at once.
+ * Reads and drops the rest of a body whose request is refused, so that the client reads the answer before the connection
+ * ends: a connection that is closed with unread input is reset, and the client loses the answer. Most clients read it only
+ * once they have sent the whole body. The answer must not have the header `Connection: close`, at which Node closes at once.
  */
 export function endUnread(request: IncomingMessage): void {
   if (request.complete) return
-  const linger = setTimeout(() => request.socket.destroy(), lingerMilliseconds)
-  const stop = () => clearTimeout(linger)
-  request.once('end', stop).once('close', stop).resume()
+  const end = () => request.socket.destroy()
+  const silence = setTimeout(end, lingerMilliseconds)
+  const linger = setTimeout(end, maxLingerMilliseconds)
+  const stop = () => {
+    clearTimeout(silence)
+    clearTimeout(linger)
+  }
+  request
+    .on('data', () => silence.refresh())
+    .once('end', stop)
+    .once('close', stop)
+    .resume()
 }

@@ -134,7 +134,8 @@ test('a run that waits too long harms no other run of its bundle, and receives n
   )
   const late = patientHost()
   const timely = patientHost()
-  const first = sandbox.run(messageRun(bundle, { host: late.host, limits: { wallMilliseconds: 500 } }))
+  // A busy machine takes a moment to make the isolate.
+  const first = sandbox.run(messageRun(bundle, { host: late.host, limits: { wallMilliseconds: 2500 } }))
   const second = sandbox.run(messageRun(bundle, { host: timely.host }))
   expect(await first).toMatchObject({ status: 'failed', reason: 'timeout' })
   await expect.poll(() => timely.calls.length).toBe(1)

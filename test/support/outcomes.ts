@@ -12,7 +12,7 @@ export async function endedEvents(platform: Platform, botId: string, count: numb
   const countEnded = async () => Number((await ended().count<{ count: string }[]>())[0]!.count)
   // `expect.poll` belongs to one test at a time, and some tests run concurrently.
   await vi.waitFor(async () => expect(await countEnded()).toBeGreaterThanOrEqual(count), {
-    timeout: 30_000,
+    timeout: 50_000,
     interval: 20,
   })
   return ended().orderBy(['created_at', 'id'])

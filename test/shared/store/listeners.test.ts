@@ -27,15 +27,17 @@ test('listeners of streams that are opened together are found and checked by two
   const [one, other] = await Promise.all([participant(), participant()])
   const asked = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? one : other))
   const statements = vi.spyOn(Client.prototype, 'query')
+  // The pings of the connection that listens go on.
+  const asks = () => statements.mock.calls.filter(([statement]) => JSON.stringify(statement).includes('participants'))
   try {
     const found = await Promise.all(asked.map((listener) => findListener(db, listener)))
     expect(found.map((listener) => listener?.conversationId)).toEqual(
       asked.map(({ externalConversationId }) => externalConversationId),
     )
-    expect(statements.mock.calls).toHaveLength(2)
+    expect(asks()).toHaveLength(2)
     const stranger = { conversationId: found[0]!.conversationId, userId: found[1]!.userId }
     const rights = await Promise.all([...found, stranger].map((listener) => checkListener(db, listener!)))
-    expect(statements.mock.calls).toHaveLength(4)
+    expect(asks()).toHaveLength(4)
     expect(rights.slice(0, 20)).toEqual(asked.map(() => ({ is_user: true, is_participant: true })))
     expect(rights[20]).toEqual({ is_user: true, is_participant: false })
   } finally {
