@@ -24,7 +24,7 @@ function encodeFrom(text: string, start: number, ascii: Uint8Array): Uint8Array<
 }
 
 /** Writes the text from `start` on, to the same index, as far as whole characters fit. */
-function encodeInto(text: string, start: number, bytes: Uint8Array): { read: number; written: number } {
+export function encodeInto(text: string, start: number, bytes: Uint8Array): { read: number; written: number } {
   let at = start
   let index = start
   while (index < text.length) {
@@ -51,6 +51,19 @@ function encodeInto(text: string, start: number, bytes: Uint8Array): { read: num
     index += length === 4 ? 2 : 1
   }
   return { read: index, written: at }
+}
+
+/** The number of bytes of a text in UTF-8. */
+export function utf8Length(text: string): number {
+  let length = text.length
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index)
+    if (code < 0x80) continue
+    length += code < 0x800 ? 1 : 2
+    // A surrogate pair has four bytes, which its first half has counted together with the second.
+    if ((code & 0xfc00) === 0xd800 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) index += 1
+  }
+  return length
 }
 
 /** Lone surrogates become the replacement character. */

@@ -178,6 +178,36 @@ const buffers: readonly Case[] = [
     `return [Buffer.byteLength('é€'), Buffer.byteLength('YQ==', 'base64'), Buffer.byteLength('YWI', 'base64url'), Buffer.isEncoding('base64url'), Buffer.isEncoding('UTF-8'), Buffer.isEncoding('none')]`,
   ],
   ['an encoding that there is not', `return Buffer.from('a', 'none')`],
+  [
+    'from texts with characters of each length, lone surrogates among them',
+    `return ['', 'a', 'é', '€', '😀', '\\ud83d', '\\ude00\\ud83d', 'a\\ud83d\\ude00b\\ud83d', 'ab€'.repeat(9)].flatMap((text) =>
+       [Buffer.from(text), Buffer.from(text, 'UTF-8'), Buffer.from(text, 'latin1'), Buffer.byteLength(text), Buffer.byteLength(text, 'utf8')])`,
+  ],
+  [
+    'from base64 that is spaced, padded too much or too little, or none',
+    `return ['YWJj', 'YWI=', 'YWI', 'YQ==', 'YQ=', 'Y', 'YW Jj\\n', 'YW-_', '****', 'YQ==YQ==', '='].flatMap((text) =>
+       [Buffer.from(text, 'base64'), Buffer.from(text, 'base64url')])`,
+  ],
+  [
+    'to a part of a text in the middle of characters',
+    `const buffer = Buffer.from('aé€😀b'); return ['utf8', undefined, 'latin1', 'binary', 'UTF8'].map((encoding) =>
+       [[0, 2], [2, 4], [1, 3], [5, 8], [0, 100], [3, 3], [4, 2], [-3, 2], [11, 12]].map((range) => buffer.toString(encoding, ...range)))`,
+  ],
+  [
+    'to a text that begins with a byte order mark, and from bytes that are no text',
+    `return ['efbbbf41', 'ff41c3', 'eda080', 'f0908041'].map((bytes) => Buffer.from(bytes, 'hex').toString())`,
+  ],
+  ['to an encoding that there is not', `return Buffer.from('a').toString(5)`],
+  [
+    'written as far as whole characters fit',
+    `return ['aé€', '€€', '😀', ''].flatMap((text) => [[], [1], [1, 2], [0, 3], [2, 1, 'utf8'], ['utf-8'], [4], [0, 0]].map((place) => {
+       const buffer = Buffer.alloc(4); return [buffer.write(text, ...place), buffer] }))`,
+  ],
+  ['written outside of it', `return Buffer.alloc(4).write('a', 5)`],
+  [
+    'written into a part of another',
+    `const buffer = Buffer.alloc(6); return [buffer.subarray(2, 5).write('éé'), buffer.subarray(2, 5).toString('latin1'), buffer]`,
+  ],
 ]
 
 describe('Buffer does what it does in Node', () => {
