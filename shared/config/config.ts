@@ -163,7 +163,7 @@ export interface Config extends TelemetrySettings {
     /** Versions kept per bot, beside the deployed one. */
     versions: number
     /** For bots that do not set their own; 0 for never. */
-    data: { messageDays: number; conversationDays: number; userDays: number }
+    data: { messageDays: number; conversationDays: number; eventDays: number; userDays: number }
   }
   /** Upper bound of the time from the stop signal to the exit; platforms kill the process some time later. */
   shutdownMilliseconds: number
@@ -239,6 +239,7 @@ const environmentSchema = closedObject(
     RETENTION_USAGE_DAYS: { ...days, default: 400 },
     RETENTION_MESSAGE_DAYS: { ...days, minimum: 0, default: 0 },
     RETENTION_CONVERSATION_DAYS: { ...days, minimum: 0, default: 0 },
+    RETENTION_EVENT_DAYS: { ...days, minimum: 0, default: 0 },
     RETENTION_USER_DAYS: { ...days, minimum: 0, default: 0 },
     RETENTION_VERSIONS: { type: 'integer', minimum: 1, maximum: 10_000, default: 50 },
     SANDBOX_PROCESSES: { type: 'integer', minimum: 1, maximum: 64 },
@@ -437,6 +438,7 @@ function toConfig(given: Environment): Config {
       data: {
         messageDays: given.RETENTION_MESSAGE_DAYS,
         conversationDays: given.RETENTION_CONVERSATION_DAYS,
+        eventDays: given.RETENTION_EVENT_DAYS,
         userDays: given.RETENTION_USER_DAYS,
       },
     },

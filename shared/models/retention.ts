@@ -12,6 +12,7 @@ export const retention = {
     {
       messageDays: days('Messages and events of conversations, by their age.'),
       conversationDays: days('Conversations, since their newest entry.'),
+      eventDays: days('Events and workflows without a conversation, by their age.'),
       userDays: days('Users without a conversation, since their last one was active or they were changed.'),
     },
   ),
@@ -29,6 +30,7 @@ export const retentionInEffect = {
   ...closedObject({
     messageDays: { type: 'integer' },
     conversationDays: { type: 'integer' },
+    eventDays: { type: 'integer' },
     userDays: { type: 'integer' },
   }),
   description: '`retention`, completed by the defaults of the operator.',

@@ -3,13 +3,13 @@ import type { Retention } from '../models/retention.ts'
 import { flowStateName } from '../models/state.ts'
 import { query, type Database } from './database.ts'
 import { eraseOfConversation } from './erase-person.ts'
-import { eraseOfEvents } from './erase-rows.ts'
+import { eraseOfEvents, eraseStatesOf } from './erase-rows.ts'
 import { deleteUser } from './users.ts'
 
 /**
- * Retention of messages, conversations and users, by the days that each bot has. Rows are read in the order of their
+ * Retention of messages, conversations, events and users, by the days that each bot has. Rows are read in the order of their
  * creation, by indexes that exist, a bounded number at a time. Nothing of a conversation in which something is in progress
- * is deleted.
+ * is deleted, and no workflow in progress.
  */
 
 /** A row in the order of creation. */
@@ -142,6 +142,57 @@ export async function deleteOldEvents(db: Database, scope: RetentionScope): Prom
   )
   await eraseOfEvents(db, scope.botId, row!.ids)
   return stepOf(row!, scope, { event: row!.ids.length })
+}
+
+/**
+ * Deletes the old events that have no conversation, as of timers, webhooks and calls of actions, with their journals, webhook
+ * bodies and log lines. Those of a workflow that is in progress stay.
+ */
+export async function deleteOldEventsWithoutConversation(db: Database, scope: RetentionScope): Promise<RetentionStep> {
+  const [row] = await query<ProgressRow & { ids: string[] }>(
+    db,
+    `with looked as materialized (${nextRows('events', 'id, conversation_id, workflow_id')}),
+     deleted as (
+       delete from events using looked
+       where events.id = looked.id and looked.conversation_id is null and events.status not in ('pending', 'scheduled')
+         and not exists (select from workflows where workflows.id = looked.workflow_id and completed_at is null)
+       returning events.id
+     )
+     select ${progress}, array(select id from deleted) as ids`,
+    bindingsOf(scope),
+  )
+  await eraseOfEvents(db, scope.botId, row!.ids)
+  return stepOf(row!, scope, { event: row!.ids.length })
+}
+
+/**
+ * Deletes the old workflows that have no conversation and have been completed for that time, with their states. A parent goes
+ * after its last child.
+ */
+export async function deleteOldWorkflowsWithoutConversation(
+  transaction: Database,
+  scope: RetentionScope,
+): Promise<RetentionStep> {
+  const { botId, days } = scope
+  const [row] = await query<ProgressRow & { ids: string[] }>(
+    transaction,
+    `with looked as materialized (${nextRows('workflows', 'id, conversation_id, completed_at')})
+     select ${progress}, array(select id from looked where conversation_id is null and completed_at < ${until}) as ids`,
+    bindingsOf(scope),
+  )
+  const { ids } = row!
+  await query(transaction, 'select id from workflows where id = any(:ids::text[]) order by id for update', { ids })
+  // A second statement sees the children that were created, and the workflows that were continued, until the lock.
+  const deleted = await query<{ id: string }>(
+    transaction,
+    `delete from workflows where bot_id = :botId and id = any(:ids::text[]) and completed_at < ${until}
+       and not exists (select from workflows child where child.parent_id = workflows.id)
+     returning id`,
+    { botId, ids, days },
+  )
+  const gone = deleted.map(({ id }) => id)
+  await eraseStatesOf(transaction, botId, 'workflow', gone)
+  return stepOf(row!, scope, { workflow: gone.length })
 }
 
 /** SQL for whether the conversation `c` is over: long without an entry, with nothing in progress, and no copy of another. */

@@ -4,6 +4,8 @@ import {
   deleteOfConversation,
   deleteOldEvents,
   deleteOldMessages,
+  deleteOldEventsWithoutConversation,
+  deleteOldWorkflowsWithoutConversation,
   deleteOldUsers,
   findOverConversations,
   nextRetainingBot,
@@ -14,7 +16,7 @@ import {
 import type { Database } from '#shared/store/database.ts'
 import type { Pass } from './pass.ts'
 
-/** The passes over messages, conversations and users, by the retention of each bot. */
+/** The passes over messages, conversations, events and users, by the retention of each bot. */
 
 type Look = (transaction: Database, scope: RetentionScope) => Promise<RetentionStep>
 
@@ -26,6 +28,8 @@ export function dataRetentionPasses({ config }: Context, rows: number): Record<s
     messages: over('messageDays', deleteOldMessages),
     'events of conversations': over('messageDays', deleteOldEvents),
     conversations: over('conversationDays', deleteConversations),
+    'events without a conversation': over('eventDays', deleteOldEventsWithoutConversation),
+    'workflows without a conversation': over('eventDays', deleteOldWorkflowsWithoutConversation),
     users: over('userDays', deleteOldUsers),
   }
 }

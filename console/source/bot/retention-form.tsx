@@ -10,11 +10,12 @@ type Days = keyof Bot['retention']
 const labels: Record<Days, string> = {
   messageDays: 'Messages and their events, days',
   conversationDays: 'Conversations without a new entry, days',
+  eventDays: 'Events and workflows without a conversation, days',
   userDays: 'Users without a conversation, days',
 }
 const names = Object.keys(labels) as Days[]
 
-/** How long the bot's messages, conversations and users are kept. An empty field has the operator's default. */
+/** How long the bot's messages, conversations, events and users are kept. An empty field has the operator's default. */
 export function RetentionForm({ bot, change }: FormProps): JSX.Element {
   const stored = Object.fromEntries(names.map((name) => [name, String(bot.retention[name] ?? '')])) as Record<
     Days,
@@ -56,7 +57,7 @@ export function RetentionForm({ bot, change }: FormProps): JSX.Element {
       ))}
       <p class="quiet">
         Older ones are deleted for good, with their files and states; 0 keeps them. Empty fields have the default of the
-        platform. Nothing is deleted while an event waits, people answer, or a flow is in progress.
+        platform. Nothing is deleted while an event waits, people answer, or a flow or workflow is in progress.
       </p>
       <SaveButton isInactive={isSame || isWrong} />
     </form>

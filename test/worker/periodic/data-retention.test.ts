@@ -77,6 +77,7 @@ async function age({ id }: DeployedBot, days: number): Promise<void> {
   await db().raw(`update messages set ${earlier('created_at')} where bot_id = :id`, by)
   await db().raw(`update events set ${earlier('created_at')} where bot_id = :id`, by)
   await db().raw(`update conversations set ${earlier('created_at', 'updated_at', 'clock')} where bot_id = :id`, by)
+  await db().raw(`update workflows set ${earlier('created_at', 'completed_at')} where bot_id = :id`, by)
   await db().raw(`update users set ${earlier('created_at', 'updated_at', 'active_at')} where bot_id = :id`, by)
 }
 
@@ -112,11 +113,11 @@ describe('the setting', () => {
   test('is of a bot, in days, and is completed by the operator’s, which keeps everything by default', async () => {
     const bot = await platform.createBot(code)
     const read = async () => (await platform.ask('GET', `/v1/admin/bots/${bot.id}`)).body.bot
-    const never = { messageDays: 0, conversationDays: 0, userDays: 0 }
+    const never = { messageDays: 0, conversationDays: 0, eventDays: 0, userDays: 0 }
     expect(await read()).toMatchObject({ retention: {}, retentionInEffect: never })
     await keep(bot, { conversationDays: 30, userDays: 0 })
     expect(await read()).toMatchObject({ retentionInEffect: { ...never, conversationDays: 30 } })
-    for (const wrong of [{ conversationDays: -1 }, { messageDays: 3651 }, { userDays: 0.5 }]) {
+    for (const wrong of [{ conversationDays: -1 }, { messageDays: 3651 }, { eventDays: 0.5 }]) {
       const { status } = await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { retention: wrong })
       expect(status).toBe(400)
     }
@@ -345,6 +346,112 @@ test('a conversation whose messages are counted has the number of those that are
   await user.send(id, 'new')
   await settled(bot)
   expect(await numberOf()).toBe(left + 4)
+})
+
+describe('events and workflows without a conversation', () => {
+  const remind = (bot: DeployedBot, fields: object) =>
+    asBot(bot, 'POST', '/events', { type: 'reminder', payload: {}, ...fields })
+  const eventsOf = async ({ id }: DeployedBot) =>
+    (await db()('events').where({ bot_id: id }).orderBy('id').select('type')).map(({ type }) => type)
+  const workflowsOf = async ({ id }: DeployedBot) =>
+    (await db()('workflows').where({ bot_id: id }).orderBy('name').select('name')).map(({ name }) => name)
+
+  async function begin(bot: DeployedBot, name: string, fields: object = {}): Promise<string> {
+    const { status, body } = await asBot(bot, 'POST', '/workflows', { name, status: 'pending', input: {}, ...fields })
+    expect(status).toBe(201)
+    await settled(bot)
+    return body.workflow.id
+  }
+
+  const end = (bot: DeployedBot, id: string) =>
+    asBot(bot, 'PUT', `/workflows/${id}`, { status: 'completed', output: {} })
+
+  test('go by their age with journals and states; what waits, is scheduled, in progress or newer stays, and conversations too', async () => {
+    const bot = await openBot(
+      { eventDays: 30 },
+      `
+      export const hooks = {
+        async afterIncomingEvent({ event, client, logger }) {
+          if (event.type !== 'reminder') return
+          await client.setState({ type: 'bot', id: event.botId, name: 'last', payload: { at: event.id } })
+          logger.info('reminded')
+        },
+      }`,
+    )
+    const { id: conversation } = await talk(bot)
+    await remind(bot, { schedule: { delay: 0 } })
+    const reminded = async () =>
+      (await db()('events').where({ bot_id: bot.id, type: 'reminder', status: 'processed' })).length
+    await expect.poll(reminded, patience).toBe(1)
+    await remind(bot, { schedule: { delay: 3_600_000 } })
+    const [done, going] = [await begin(bot, 'done'), await begin(bot, 'going')]
+    await asBot(bot, 'PUT', `/states/workflow/${done}/notes`, { payload: { text: 'x' } })
+    await end(bot, done)
+    await settled(bot)
+    await age(bot, 31)
+    const fresh = await begin(bot, 'fresh')
+    await end(bot, fresh)
+    await settled(bot)
+    await sweep(7)
+    expect(await workflowsOf(bot)).toEqual(['fresh', 'going'])
+    const left = await eventsOf(bot)
+    expect(left.filter((type) => type === 'reminder')).toHaveLength(1)
+    expect(left).toContain('message_created')
+    expect(await db()('events').where({ bot_id: bot.id, workflow_id: done })).toEqual([])
+    expect(await db()('events').where({ bot_id: bot.id, workflow_id: going })).not.toEqual([])
+    expect(await db()('states').where({ bot_id: bot.id, type: 'workflow' })).toEqual([])
+    expect(await conversationsOf(bot)).toEqual([conversation])
+    const orphans = await db().raw(
+      'select count(*)::integer from logs where bot_id = :id and event_id is not null and event_id not in (select id from events)',
+      { id: bot.id },
+    )
+    expect(orphans.rows[0].count).toBe(0)
+
+    await end(bot, going)
+    await settled(bot)
+    await age(bot, 31)
+    await sweep()
+    expect(await workflowsOf(bot)).toEqual([])
+  })
+
+  test('of a family go from the youngest on, and none of them while one is in progress', async () => {
+    const bot = await openBot({ eventDays: 30 })
+    const parent = await begin(bot, 'parent')
+    const child = await begin(bot, 'child', { parentWorkflowId: parent })
+    for (const id of [child, parent]) await end(bot, id)
+    const grandchild = await begin(bot, 'grandchild', { parentWorkflowId: child })
+    await settled(bot)
+    await age(bot, 31)
+    await sweep()
+    expect(await workflowsOf(bot)).toEqual(['child', 'grandchild', 'parent'])
+    await end(bot, grandchild)
+    await settled(bot)
+    await age(bot, 31)
+    for (let generation = 0; generation < 3; generation += 1) await sweep()
+    expect(await workflowsOf(bot)).toEqual([])
+  })
+
+  test('a workflow that gets a child at the same moment stays', async () => {
+    const bot = await openBot({ eventDays: 30 })
+    const parent = await begin(bot, 'parent')
+    await end(bot, parent)
+    await settled(bot)
+    await age(bot, 31)
+    const creator = await db().transaction()
+    await creator.raw(
+      `insert into workflows (id, bot_id, name, status, parent_id, timeout_at)
+       values ('wf_of_a_test', :bot, 'child', 'pending', :parent, now() + interval '1 hour')`,
+      { bot: bot.id, parent },
+    )
+    const sweeping = sweep()
+    const waiting = async () =>
+      (await db()('pg_stat_activity').where({ wait_event_type: 'Lock' }).whereRaw('datname = current_database()'))
+        .length
+    await expect.poll(waiting, patience).toBe(1)
+    await creator.commit()
+    await sweeping
+    expect(await workflowsOf(bot)).toEqual(['child', 'parent'])
+  })
 })
 
 describe('users', () => {

@@ -1,3 +1,4 @@
+import { withTime } from '../ends.ts'
 import { hostile } from '../hostile.ts'
 
 /** Code that takes no notice of what `write` returns fills its own memory. */
@@ -7,10 +8,10 @@ export default hostile({
     const socket = require('net').connect(servers.deaf, '127.0.0.1')
     await require('events').once(socket, 'connect')
     for (;;) {
-      socket.write('x'.repeat(1000_000) + Math.random())
+      socket.write(Buffer.alloc(4_000_000))
       await new Promise((resolve) => setTimeout(resolve, 1))
     }`,
   outcome: 'error',
-  upload: { limits: { memoryMegabytes: 16, cpuMilliseconds: 10_000 } },
   failure: /allocation failed/,
+  ...withTime,
 })
