@@ -87,6 +87,22 @@ const conversationsOf = async ({ id }: DeployedBot) =>
 const usersOf = async ({ id }: DeployedBot) =>
   (await db()('users').where({ bot_id: id }).whereNot({ id }).orderBy('id').select('id')).map((row) => row.id)
 
+const remind = (bot: DeployedBot, fields: object) =>
+  asBot(bot, 'POST', '/events', { type: 'reminder', payload: {}, ...fields })
+const eventsOf = async ({ id }: DeployedBot) =>
+  (await db()('events').where({ bot_id: id }).orderBy('id').select('type')).map(({ type }) => type)
+const workflowsOf = async ({ id }: DeployedBot) =>
+  (await db()('workflows').where({ bot_id: id }).orderBy('name').select('name')).map(({ name }) => name)
+
+async function begin(bot: DeployedBot, name: string, fields: object = {}): Promise<string> {
+  const { status, body } = await asBot(bot, 'POST', '/workflows', { name, status: 'pending', input: {}, ...fields })
+  expect(status).toBe(201)
+  await settled(bot)
+  return body.workflow.id
+}
+
+const end = (bot: DeployedBot, id: string) => asBot(bot, 'PUT', `/workflows/${id}`, { status: 'completed', output: {} })
+
 const textsOf = async (conversationId: string) =>
   (await db()('messages').where({ conversation_id: conversationId }).orderBy('created_at').select('payload')).map(
     ({ payload }) => payload['text'],
@@ -349,23 +365,6 @@ test('a conversation whose messages are counted has the number of those that are
 })
 
 describe('events and workflows without a conversation', () => {
-  const remind = (bot: DeployedBot, fields: object) =>
-    asBot(bot, 'POST', '/events', { type: 'reminder', payload: {}, ...fields })
-  const eventsOf = async ({ id }: DeployedBot) =>
-    (await db()('events').where({ bot_id: id }).orderBy('id').select('type')).map(({ type }) => type)
-  const workflowsOf = async ({ id }: DeployedBot) =>
-    (await db()('workflows').where({ bot_id: id }).orderBy('name').select('name')).map(({ name }) => name)
-
-  async function begin(bot: DeployedBot, name: string, fields: object = {}): Promise<string> {
-    const { status, body } = await asBot(bot, 'POST', '/workflows', { name, status: 'pending', input: {}, ...fields })
-    expect(status).toBe(201)
-    await settled(bot)
-    return body.workflow.id
-  }
-
-  const end = (bot: DeployedBot, id: string) =>
-    asBot(bot, 'PUT', `/workflows/${id}`, { status: 'completed', output: {} })
-
   test('go by their age with journals and states; what waits, is scheduled, in progress or newer stays, and conversations too', async () => {
     const bot = await openBot(
       { eventDays: 30 },
