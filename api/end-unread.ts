@@ -1,9 +1,17 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 
 /** How long the next part of a refused body is waited for. */
 const lingerMilliseconds = 2000
 /** How long the rest of a refused body is read and dropped, however steadily it arrives. */
 const maxLingerMilliseconds = 30_000
+
+const lingering = new WeakSet<Socket>()
+
+/** Whether a connection only carries the rest of a refused body, for which a closing server need not wait. */
+export function isLingering(socket: Socket): boolean {
+  return lingering.has(socket)
+}
 
 /**
  * Reads and drops the rest of a body whose request is refused, so that the client reads the answer before the connection
@@ -12,10 +20,13 @@ const maxLingerMilliseconds = 30_000
  */
 export function endUnread(request: IncomingMessage): void {
   if (request.complete) return
-  const end = () => request.socket.destroy()
+  const { socket } = request
+  lingering.add(socket)
+  const end = () => socket.destroy()
   const silence = setTimeout(end, lingerMilliseconds)
   const linger = setTimeout(end, maxLingerMilliseconds)
   const stop = () => {
+    lingering.delete(socket)
     clearTimeout(silence)
     clearTimeout(linger)
   }

@@ -3,10 +3,11 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { LineStream } from '#shared/rpc/line-stream.ts'
+import { isLingering } from './end-unread.ts'
 
 /** Interval at which a stopping server closes idle connections. */
 const closeIdleMilliseconds = 50
-/** Connections that were opened in advance and carry no request by then are closed. */
+/** Connections that were opened in advance and carry no request by then, or the rest of a refused one, are closed. */
 const idleMilliseconds = 1000
 
 /**
@@ -16,17 +17,19 @@ const idleMilliseconds = 1000
  *
  * @returns `leave` makes each response close its connection, and serves requests for the given time: closing
  *   connections at once would lose requests that are being sent over them. `close` accepts no more connections, lets
- *   requests in flight end, and closes idle and silent connections
+ *   requests in flight end, and closes idle and silent connections and those with the rest of a refused body
  */
 export function prepareClose(server: Server): { leave(milliseconds: number): Promise<void>; close(): Promise<void> } {
   let isDraining = false
   server.prependListener('request', (_request, response) => {
     if (isDraining) response.setHeader('Connection', 'close')
   })
-  const silent = new Set<Socket>()
+  const open = new Set<Socket>()
+  const silent = new WeakSet<Socket>()
   server.on('connection', (socket) => {
+    open.add(socket)
     silent.add(socket)
-    socket.once('close', () => silent.delete(socket))
+    socket.once('close', () => open.delete(socket))
   })
   const markActive = ({ socket }: { socket: Socket }) => silent.delete(socket)
   server.on('request', markActive)
@@ -42,7 +45,7 @@ export function prepareClose(server: Server): { leave(milliseconds: number): Pro
       server.close()
       const closeIdle = setInterval(() => server.closeIdleConnections(), closeIdleMilliseconds)
       const closeSilent = setTimeout(() => {
-        for (const socket of silent) socket.destroy()
+        for (const socket of open) if (silent.has(socket) || isLingering(socket)) socket.destroy()
       }, idleMilliseconds)
       await closed
       clearInterval(closeIdle)

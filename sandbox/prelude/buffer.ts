@@ -16,20 +16,21 @@ function isUrl(encoding: unknown): boolean {
   return typeof encoding === 'string' && encoding.toLowerCase() === 'base64url'
 }
 
-/** The encodings whose conversions are replaced, by their names. */
-const quick: Record<string, 'utf8' | 'latin1' | 'base64'> = {
-  utf8: 'utf8',
-  'utf-8': 'utf8',
-  UTF8: 'utf8',
-  'UTF-8': 'utf8',
-  latin1: 'latin1',
-  binary: 'latin1',
-  base64: 'base64',
-}
-Object.setPrototypeOf(quick, null)
+type QuickEncoding = 'utf8' | 'latin1' | 'base64'
 
-function quickEncoding(encoding: unknown): 'utf8' | 'latin1' | 'base64' | undefined {
-  return typeof encoding === 'string' && encoding !== '' ? quick[encoding] : 'utf8'
+/** The encodings whose conversions are replaced, by their usual names. */
+const quickEncodings = new Map<string, QuickEncoding>([
+  ['utf8', 'utf8'],
+  ['utf-8', 'utf8'],
+  ['UTF8', 'utf8'],
+  ['UTF-8', 'utf8'],
+  ['latin1', 'latin1'],
+  ['binary', 'latin1'],
+  ['base64', 'base64'],
+])
+
+function quickEncoding(encoding: unknown): QuickEncoding | undefined {
+  return typeof encoding === 'string' && encoding !== '' ? quickEncodings.get(encoding) : 'utf8'
 }
 
 /** Encodes a text; undefined where the library has to. */

@@ -124,38 +124,30 @@ export async function deleteOldMessages(db: Database, scope: RetentionScope): Pr
 }
 
 /** Deletes the old events of conversations, with their journals, webhook bodies and log lines. */
-export async function deleteOldEvents(db: Database, scope: RetentionScope): Promise<RetentionStep> {
-  const [row] = await query<ProgressRow & { ids: string[] }>(
-    db,
-    `with looked as materialized (${nextRows('events', 'id, conversation_id, status')}),
-     free as (
-       select id from conversations c
-       where bot_id = :botId and id in (select conversation_id from looked) and not ${isInProgress}
-     ), deleted as (
-       delete from events using looked
-       where events.id = looked.id and looked.conversation_id in (select id from free)
-         and events.status not in ('pending', 'scheduled')
-       returning events.id
-     )
-     select ${progress}, array(select id from deleted) as ids`,
-    bindingsOf(scope),
-  )
-  await eraseOfEvents(db, scope.botId, row!.ids)
-  return stepOf(row!, scope, { event: row!.ids.length })
+export function deleteOldEvents(db: Database, scope: RetentionScope): Promise<RetentionStep> {
+  const free = `
+    select id from conversations c
+    where bot_id = :botId and id in (select conversation_id from looked) and not ${isInProgress}`
+  return deleteEventsWhere(db, scope, `looked.conversation_id in (${free})`)
 }
 
 /**
  * Deletes the old events that have no conversation, as of timers, webhooks and calls of actions, with their journals, webhook
  * bodies and log lines. Those of a workflow that is in progress stay.
  */
-export async function deleteOldEventsWithoutConversation(db: Database, scope: RetentionScope): Promise<RetentionStep> {
+export function deleteOldEventsWithoutConversation(db: Database, scope: RetentionScope): Promise<RetentionStep> {
+  const working = 'select from workflows where workflows.id = looked.workflow_id and completed_at is null'
+  return deleteEventsWhere(db, scope, `looked.conversation_id is null and not exists (${working})`)
+}
+
+/** @param condition SQL for whether an event of `looked` that neither waits nor is scheduled is deleted */
+async function deleteEventsWhere(db: Database, scope: RetentionScope, condition: string): Promise<RetentionStep> {
   const [row] = await query<ProgressRow & { ids: string[] }>(
     db,
     `with looked as materialized (${nextRows('events', 'id, conversation_id, workflow_id')}),
      deleted as (
        delete from events using looked
-       where events.id = looked.id and looked.conversation_id is null and events.status not in ('pending', 'scheduled')
-         and not exists (select from workflows where workflows.id = looked.workflow_id and completed_at is null)
+       where events.id = looked.id and events.status not in ('pending', 'scheduled') and ${condition}
        returning events.id
      )
      select ${progress}, array(select id from deleted) as ids`,

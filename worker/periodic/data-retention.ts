@@ -3,10 +3,10 @@ import type { Retention } from '#shared/models/retention.ts'
 import {
   deleteOfConversation,
   deleteOldEvents,
-  deleteOldMessages,
   deleteOldEventsWithoutConversation,
-  deleteOldWorkflowsWithoutConversation,
+  deleteOldMessages,
   deleteOldUsers,
+  deleteOldWorkflowsWithoutConversation,
   findOverConversations,
   nextRetainingBot,
   type RetentionScope,
