@@ -38,11 +38,19 @@ const commonOptions = [
   '--color=false',
 ]
 
+/** A module's place, for packages that look for files beside it as they load: the same as the global `__filename` names. */
+const moduleProperties = { url: 'file:///bot.js', filename: '/bot.js', dirname: '/' }
+
 /**
  * Options for the script that an isolate runs. Computed names of modules are unknown before the script runs; at run
  * time, `require` reports them.
  */
-export const toScript = ['--format=cjs', `--sourcefile=${sourceFile}`, '--supported:dynamic-import=false']
+export const toScript = [
+  '--format=cjs',
+  `--sourcefile=${sourceFile}`,
+  '--supported:dynamic-import=false',
+  ...Object.entries(moduleProperties).map(([name, value]) => `--define:import.meta.${name}=${JSON.stringify(value)}`),
+]
 
 /** The name of the script of flows in errors. */
 export const flowsFile = 'flows'

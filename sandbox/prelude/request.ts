@@ -18,6 +18,7 @@ export interface RequestOptions {
   referrerPolicy?: unknown
   integrity?: unknown
   keepalive?: unknown
+  duplex?: unknown
   window?: unknown
 }
 
@@ -38,6 +39,8 @@ const choices = {
     'strict-origin-when-cross-origin',
     'unsafe-url',
   ],
+  // Libraries find out by an object that reports whether it is read that requests can have streams as bodies.
+  duplex: ['half'],
 } as const
 
 type Choices = { readonly [Name in keyof typeof choices]: (typeof choices)[Name][number] }
@@ -54,6 +57,7 @@ const defaults: Choices = {
   credentials: 'same-origin',
   cache: 'default',
   referrerPolicy: '',
+  duplex: 'half',
 }
 
 /**
@@ -75,7 +79,7 @@ export class Request extends Body {
   readonly integrity: string
   readonly keepalive: boolean
   readonly destination = ''
-  readonly duplex = 'half'
+  readonly duplex: Choices['duplex']
   /** The signal given to the constructor. */
   readonly #given: AbortSignal | undefined
   #signal: AbortSignal | undefined
@@ -100,6 +104,7 @@ export class Request extends Body {
     this.credentials = chosen.credentials
     this.cache = chosen.cache
     this.referrerPolicy = chosen.referrerPolicy
+    this.duplex = chosen.duplex
     this.referrer = toReferrer(given, copied)
     this.integrity = toText(given.integrity ?? copied?.integrity ?? '')
     this.keepalive = Boolean(given.keepalive ?? copied?.keepalive)

@@ -1,6 +1,7 @@
 import util from 'util'
 import { isDeepStrictEqual } from '../deep-equal.ts'
 import { format } from '../format.ts'
+import { codedError } from '../http/errors.ts'
 import { complete, type Provide } from '../provide.ts'
 
 export const provide: Provide = (_platform, shapes) => {
@@ -33,6 +34,7 @@ function utilModule(): object {
     debug: debuglog,
     aborted,
     deprecate: (callback: Callback) => callback,
+    inherits,
     formatWithOptions: (_options: unknown, ...values: unknown[]) => format(...values),
     isDeepStrictEqual,
     promisify: Object.assign(promisify, { custom: promisified }),
@@ -53,6 +55,24 @@ function promisify(original: Callback): Callback {
   if (typeof other === 'function') return other
   const promising = util.promisify(original) as Callback
   return Object.defineProperty(promising, promisified, { value: promising, configurable: true })
+}
+
+/** The package replaces the prototype of the class, and with it the methods that it has so far. */
+function inherits(Class: unknown, Super: unknown): void {
+  const { prototype } = classOf('ctor', Class)
+  const { prototype: superPrototype } = classOf('superCtor', Super)
+  if (superPrototype === undefined) throw wrongType('The "superCtor.prototype" property must be of type object')
+  Object.defineProperty(Class, 'super_', { value: Super, writable: true, configurable: true })
+  Object.setPrototypeOf(prototype, superPrototype as object | null)
+}
+
+function classOf(name: string, value: unknown): { prototype?: unknown } {
+  if (value === undefined || value === null) throw wrongType(`The "${name}" argument must be of type function`)
+  return value
+}
+
+function wrongType(message: string): Error {
+  return codedError('ERR_INVALID_ARG_TYPE', message, TypeError)
 }
 
 const debuglog = () => Object.assign(() => {}, { enabled: false })

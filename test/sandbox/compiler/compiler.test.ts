@@ -32,6 +32,16 @@ describe('compiled code', () => {
     expect(module.exports.actions.mood()).toBe('fine')
   })
 
+  test('has a place, which is not that of a file', async () => {
+    const { script } = await compileBot(
+      'export const place = [import.meta.url, import.meta.filename, import.meta.dirname]',
+    )
+    const module = { exports: {} as { place: string[] } }
+    // oxlint-disable-next-line typescript/no-implied-eval
+    new Function('module', 'exports', script)(module, module.exports)
+    expect(module.exports.place).toEqual(['file:///bot.js', '/bot.js', '/'])
+  })
+
   test('leads positions of the script back to the source', async () => {
     const source = 'interface Unused {\n  field: string\n}\n\nexport function fail() {\n  throw new Error("here")\n}'
     const { script, sourceMap } = await compileBot(source)

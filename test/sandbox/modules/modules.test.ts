@@ -210,6 +210,10 @@ describe('polyfills do what Node does', () => {
         `const { Stream, Readable } = require('stream'); const { inherits } = require('util'); function Own() { Readable.call(this) } inherits(Own, Readable); Own.prototype._read = function () { this.push('x'); this.push(null) }; const own = new Own(); const parts = []; for await (const part of own) parts.push(String(part)); return [parts, own instanceof Stream, require('stream') === Stream]`,
       ],
       [
+        'inheritance of functions and classes that have methods already',
+        `const { inherits } = require('util'); function Parent() {} Parent.prototype.own = () => 'parent'; Parent.prototype.other = () => 'other'; const failed = (...given) => { try { inherits(...given); return 'passed' } catch (error) { return [error.name, error.code] } }; function Child() {} Child.prototype.own = () => 'child'; class Late { own() { return 'late' } } inherits(Child, Parent); inherits(Late, Parent); return [[Child, Late].map((Class) => { const one = new Class(); return [one.own(), one.other(), one instanceof Parent, Class.super_ === Parent, one.constructor === Class, Object.keys(Class)] }), failed(null, Parent), failed(Child, undefined), failed(Child, {}), failed(function () {}, { prototype: null })]`,
+      ],
+      [
         'consumers of streams',
         `const { text, json } = require('stream/consumers'); const { Readable } = require('stream'); return [await text(Readable.from(['a', 'ü'])), await json(Readable.from(['{"a":', '1}']))]`,
       ],

@@ -284,7 +284,17 @@ describe('Request, Headers, Blob and URLSearchParams take what they take in Node
     ],
     [
       'options that there are not',
-      each(['mode', 'credentials', 'cache', 'referrerPolicy', 'redirect'].map((name) => made(`{ ${name}: 'other' }`))),
+      each(
+        ['mode', 'credentials', 'cache', 'referrerPolicy', 'redirect', 'duplex'].map((name) =>
+          made(`{ ${name}: 'other' }`),
+        ),
+      ),
+    ],
+    [
+      'the option by which libraries find out whether a body can be a stream',
+      `let isRead = false
+      const options = { method: 'POST', body: new ReadableStream(), get duplex() { isRead = true; return 'half' } }
+      return [new Request('https://a.example', options).headers.has('content-type'), isRead]`,
     ],
     [
       'modes that are not for requests',
