@@ -269,6 +269,21 @@ export async function answer(url: string) {
   },
   {
     group: 'Services',
+    packages: { 'mailgun.js': '14.0.1', 'form-data': '4.0.6' },
+    use: 'a message',
+    source: `import Mailgun from 'mailgun.js'
+import FormData from 'form-data'
+export async function answer(url: string) {
+  const client = new Mailgun(FormData).client({ username: 'api', key: 'key', url })
+  const { message } = await client.messages.create('a.example', { from: 'a@a.example', to: ['b@a.example'], subject: 's', text: 't' })
+  return message
+}`,
+    expects: heard,
+    form: 'node',
+    note: '`"packages": "node"` in `isobot.json`',
+  },
+  {
+    group: 'Services',
     packages: { '@aws-sdk/client-s3': '3.1175.0' },
     use: 'an object',
     source: `import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
@@ -308,6 +323,21 @@ export async function answer(_url: string, { redis }) {
   return answers.map(([, value]) => value).join(' ')
 }`,
     expects: 'Ada 3',
+    note: 'over [connections](node-modules.md#connections)',
+  },
+  {
+    group: 'Databases',
+    packages: { redis: '6.3.1' },
+    use: 'keys',
+    source: `import { createClient } from 'redis'
+export async function answer(_url: string, { redis }) {
+  const client = await createClient({ url: redis }).connect()
+  await client.set('name', 'Grace')
+  const answers = [await client.get('name'), await client.strLen('name')]
+  await client.close()
+  return answers.join(' ')
+}`,
+    expects: 'Grace 5',
     note: 'over [connections](node-modules.md#connections)',
   },
   {
@@ -514,6 +544,35 @@ export function answer() {
   return new Fuse(['apple', 'pear']).search('aple')[0].item
 }`,
     expects: 'apple',
+  },
+  {
+    group: 'Formats',
+    packages: { pdfkit: '0.20.2' },
+    use: 'a document',
+    source: `import PDFDocument, { registerStdFonts } from 'pdfkit'
+import Helvetica from 'pdfkit/standard-fonts/Helvetica'
+registerStdFonts(Helvetica)
+export async function answer() {
+  const document = new PDFDocument()
+  const parts = []
+  document.on('data', (part) => parts.push(part))
+  document.text('Hi')
+  document.end()
+  await new Promise((resolve) => document.on('end', resolve))
+  return Buffer.concat(parts).subarray(0, 5)
+}`,
+    expects: '%PDF-',
+    note: 'its fonts are modules, as for browsers: `registerStdFonts`',
+  },
+  {
+    group: 'Formats',
+    packages: { 'sanitize-html': '2.18.1' },
+    use: 'markup',
+    source: `import sanitizeHtml from 'sanitize-html'
+export function answer() {
+  return sanitizeHtml('<b onclick="x">Hi</b><script>y</script>')
+}`,
+    expects: '<b>Hi</b>',
   },
   {
     group: 'Formats',

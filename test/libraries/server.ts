@@ -35,6 +35,7 @@ const answers: Record<string, object> = {
   'GET /repos/some/thing': { id: 1, name: 'thing', description: heard },
   'POST /api.test': { ok: true },
   'POST /emails': { id: heard },
+  'POST /v3/a.example/messages': { id: 'one', message: heard },
   'POST /2010-04-01/Accounts/AC1/Messages.json': { sid: 'SM1', body: heard },
   'GET /calendar/v3/calendars/some/events': { items: [{ summary: heard }] },
   'PUT /some/thing': {},
