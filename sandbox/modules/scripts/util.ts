@@ -63,7 +63,7 @@ function inherits(Class: unknown, Super: unknown): void {
   const { prototype: superPrototype } = classOf('superCtor', Super)
   if (superPrototype === undefined) throw wrongType('The "superCtor.prototype" property must be of type object')
   Object.defineProperty(Class, 'super_', { value: Super, writable: true, configurable: true })
-  Object.setPrototypeOf(prototype, superPrototype as object | null)
+  Object.setPrototypeOf(prototype, superPrototype)
 }
 
 function classOf(name: string, value: unknown): { prototype?: unknown } {
