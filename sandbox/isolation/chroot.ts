@@ -35,6 +35,7 @@ export function chrootScript(files: string[], tools: Tools): string {
   const [mount, mkdir, chroot] = [tools.mount!, tools.mkdir!, tools.chroot!].map(quote) as [string, string, string]
   const folders = new Set(files.map((file) => `.${dirname(file)}`))
   const binds = files.map((file) => `${inTable(file)} ${inTable(mountPoint + file)} none bind,ro,nosuid,nodev 0 0`)
+  const mounts = [...binds, `none ${mountPoint}/proc proc nosuid,nodev,noexec 0 0`]
   return [
     'set -e',
     `${mount} -t tmpfs -o mode=755,size=64k,nosuid,nodev,noexec none ${mountPoint}`,
@@ -43,10 +44,9 @@ export function chrootScript(files: string[], tools: Tools): string {
     // Node keeps a descriptor of `/dev/null` in reserve; without that file, it keeps one of the root folder.
     ': > ./dev/null',
     ...files.map((file) => `: > ${quote(`.${file}`)}`),
-    `printf "%s\\n" ${quote(binds.join('\n'))} > ./mounts`,
+    `printf "%s\\n" ${quote(mounts.join('\n'))} > ./mounts`,
     `${mount} -a -T ./mounts`,
     ': > ./mounts',
-    `${mount} -t proc -o nosuid,nodev,noexec none ./proc`,
     `${mount} -o remount,bind,ro ${mountPoint}`,
     // From here on, no file can grow, not even one that exists only in memory.
     'ulimit -f 0',
