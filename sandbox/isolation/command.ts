@@ -86,17 +86,28 @@ export function sandboxCommand(options: CommandOptions): Command {
   const account = firstAccount + Math.floor(Math.random() * accounts)
   // The account that makes a user namespace owns it, so the account has to change first.
   const accountFirst = layers.namespaces === 'user'
+  const guard =
+    layers.namespaces === undefined ? [] : endingWithWorker(layers, tools, accountFirst ? account : undefined)
+  const script = [
+    'trap "" INT TERM',
+    // The kernel does not report the end of a worker that ended before `setpriv` ran.
+    ...(guard.length === 0 ? [] : [`[ "$PPID" = ${process.pid} ] || exit 1`]),
+    ...limits(options),
+    program ? 'exec "$@" >&3' : 'exec "$@"',
+  ]
   const links: string[][] = [
-    ['-c', ['trap "" INT TERM', ...limits(options), program ? 'exec "$@" >&3' : 'exec "$@"'].join('; '), 'sh'],
+    guard,
+    ['/bin/sh', '-c', script.join('; '), 'sh'],
     tools.nice === undefined ? [] : [tools.nice, '-n', '10'],
-    layers.namespaces === undefined ? [] : namespaces(layers, tools, accountFirst ? account : undefined),
+    layers.namespaces === undefined ? [] : namespaces(layers, tools),
     layers.chroot ? ['/bin/sh', '-c', chrootScript(files, tools), 'sh'] : [],
     privileges(layers, tools, accountFirst ? undefined : account),
     program?.words ?? [process.execPath, ...commonFlags, ...profileFlags[options.profile], '-'],
   ]
+  const [file, ...args] = links.flat() as [string, ...string[]]
   return {
-    file: '/bin/sh',
-    args: links.flat(),
+    file,
+    args,
     // In a session of its own, the process has no terminal, and a signal to its process group reaches only itself.
     options: { env: program?.environment ?? {}, cwd: '/', stdio: sandboxDescriptors(), detached: true },
   }
@@ -115,9 +126,13 @@ function limits({ layers, profile, dataKilobytes, program }: CommandOptions): st
 }
 
 /** `unshare` waits outside the namespaces for its child, and has to end with the worker too. */
-function namespaces(layers: Layers, tools: Tools, account: number | undefined): string[] {
+function endingWithWorker(layers: Layers, tools: Tools, account: number | undefined): string[] {
+  if (tools.setpriv === undefined) return []
+  return [tools.setpriv, ...accountOptions(layers, account), '--pdeathsig', 'KILL']
+}
+
+function namespaces(layers: Layers, tools: Tools): string[] {
   return [
-    ...(tools.setpriv === undefined ? [] : [tools.setpriv, ...accountOptions(layers, account), '--pdeathsig', 'KILL']),
     tools.unshare!,
     '--net',
     '--ipc',

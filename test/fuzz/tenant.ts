@@ -48,7 +48,10 @@ export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tena
 
   /** Sends a request that must succeed, and keeps the ids in the answer. */
   async function make(method: string, path: string, body: unknown, headers: Credentials, into = ids) {
-    const answer = await send(method, path.startsWith('http') ? path : `${url}${path}`, body, headers)
+    const ask = () => send(method, path.startsWith('http') ? path : `${url}${path}`, body, headers)
+    let answer = await ask()
+    // On a busy machine, the inspection of code can take longer than a request waits. Nothing was changed then.
+    if (answer.status === 504) answer = await ask()
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
     harvest(into, path, answer.body)
     // oxlint-disable-next-line typescript/no-unsafe-return -- Answers are read field by field.

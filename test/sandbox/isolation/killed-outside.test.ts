@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
 import { IsolatedProcess } from '#sandbox/isolation/isolated-process.ts'
@@ -19,4 +20,17 @@ test('a process whose outermost process alone is killed is closed, and ends', { 
   const closed = await once(child, 'close', { signal: AbortSignal.timeout(10_000) })
   expect(closed).toEqual([null, 'SIGKILL'])
   await expect.poll(() => isAlive(pid), { timeout: 5000 }).toBe(false)
+})
+
+test('a process whose worker has ended before the kernel was to report that runs no program', async () => {
+  const isolation = await isolationHere('hardened')
+  const { file, args, options } = isolation.command(480_000)
+  const start = async (command: string[]) => {
+    const child = spawn('/bin/sh', ['-c', ...command, file, ...args], options)
+    child.stdin!.end('process.exitCode = 7')
+    return (await once(child, 'close'))[0] as unknown
+  }
+  // By way of a shell, which is another parent than the worker, and by one that becomes the process.
+  expect(await start(['"$@"; exit $?', 'sh'])).toBe(1)
+  expect(await start(['exec "$@"', 'sh'])).toBe(7)
 })
