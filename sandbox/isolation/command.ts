@@ -86,8 +86,7 @@ export function sandboxCommand(options: CommandOptions): Command {
   const account = firstAccount + Math.floor(Math.random() * accounts)
   // The account that makes a user namespace owns it, so the account has to change first.
   const accountFirst = layers.namespaces === 'user'
-  const guard =
-    layers.namespaces === undefined ? [] : endingWithWorker(layers, tools, accountFirst ? account : undefined)
+  const guard = endingWithWorker(layers, tools, accountFirst ? account : undefined)
   const script = [
     'trap "" INT TERM',
     // The kernel does not report the end of a worker that ended before `setpriv` ran.
@@ -127,7 +126,7 @@ function limits({ layers, profile, dataKilobytes, program }: CommandOptions): st
 
 /** `unshare` waits outside the namespaces for its child, and has to end with the worker too. */
 function endingWithWorker(layers: Layers, tools: Tools, account: number | undefined): string[] {
-  if (tools.setpriv === undefined) return []
+  if (layers.namespaces === undefined || tools.setpriv === undefined) return []
   return [tools.setpriv, ...accountOptions(layers, account), '--pdeathsig', 'KILL']
 }
 
