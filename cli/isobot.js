@@ -3,18 +3,21 @@
 import { spawn } from 'node:child_process'
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { findInstalledNode, howToInstallNode, isNodeTooOld, neededMajor } from '../shared/process/old-node.js'
+import {
+  describeOtherNode,
+  findInstalledNode,
+  howToInstallNode,
+  isNeededNode,
+  isNodeTooOld,
+} from '../shared/process/needed-node.js'
 
-if (!isNodeTooOld()) {
+const installed = isNeededNode() ? undefined : findInstalledNode()
+if (installed !== undefined) runWith(installed)
+else if (isNodeTooOld()) fail({ stack: `${describeOtherNode()} ${howToInstallNode()}` })
+else {
   // Before the first TypeScript module: loading what strips its types takes half of the time of a short command.
   module.enableCompileCache()
   import('./main.ts').catch(fail)
-} else {
-  const installed = findInstalledNode()
-  if (installed !== undefined) runWith(installed)
-  else {
-    fail({ stack: `This is Node ${process.versions.node}, and isobot needs ${neededMajor}. ${howToInstallNode()}` })
-  }
 }
 
 /** Runs the command line in another Node: passes on arguments, terminal and signals, and returns its exit code. */

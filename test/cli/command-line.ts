@@ -30,12 +30,16 @@ export interface CommandOptions {
   input?: string | Uint8Array
   environment?: NodeJS.ProcessEnv
   directory?: string
-  /** Has the launcher believe that it runs on an old Node, so that it looks for another one. */
-  asOldNode?: boolean
+  /** Has the launcher believe that it runs on this version of Node, so that it looks for another one. */
+  asNode?: string
 }
 
-/** The flag's value has Node believe that it is an old one. */
-export const pretendOldNode = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'18.0.0'}})`
+/** A value of `--import` that has Node believe that it is another version. */
+export function pretendNode(version: string): string {
+  return `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'${version}'}})`
+}
+
+export const pretendOldNode = pretendNode('18.0.0')
 
 /** The command line as people use it: the real launcher in a process of its own, with settings of its own. */
 export interface CommandLine extends AsyncDisposable {
@@ -78,8 +82,8 @@ export async function openCommandLine(
     return started
   }
   const start: CommandLine['start'] = (parameters, options = {}) => {
-    const asOldNode = options.asOldNode ? ['--import', pretendOldNode] : []
-    return startOther([process.execPath, ...asOldNode, launcher, ...parameters], options)
+    const asNode = options.asNode ? ['--import', pretendNode(options.asNode)] : []
+    return startOther([process.execPath, ...asNode, launcher, ...parameters], options)
   }
   return {
     folder,

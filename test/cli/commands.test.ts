@@ -411,10 +411,13 @@ describe('the program', () => {
 })
 
 describe('the launcher', () => {
-  it('finds the right Node when it is started with an old one, and passes on what comes of it', async () => {
-    const outcome = await isobot.run(['events', 'greeter', 'show'], { asOldNode: true })
-    expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Name the event to show') })
-  })
+  it.each(['18.0.0', '26.10.0'])(
+    'on Node %s finds the needed one, and passes on its output and exit code',
+    async (asNode) => {
+      const outcome = await isobot.run(['events', 'greeter', 'show'], { asNode })
+      expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Name the event to show') })
+    },
+  )
 })
 
 function descendants(command: Command): Command[] {

@@ -139,7 +139,7 @@ describe('isobot logs', () => {
     // Through a launcher that has to find the right Node, so that signals and exit codes are passed on.
     await using link = await linkToPlatform()
     const logs = isobot.start(['logs', 'waiter', '-f', '--text', 'heard', '-n', '0', '--json'], {
-      asOldNode: true,
+      asNode: '18.0.0',
       environment: { ISOBOT_URL: through(link) },
     })
     const chatUser = await createChatUser(bot.chatUrl)

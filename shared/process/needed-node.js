@@ -4,12 +4,20 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Minimum major version of Node. */
+/**
+ * The major version of Node that runs the platform. An older one lacks what the code uses; a newer one has another V8, on
+ * which limits of code are not tested: some of them fail on Node 26.
+ */
 export const neededMajor = 24
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
-/** Whether the running Node is older than the minimum. */
+/** Whether the running Node has the needed major version. */
+export function isNeededNode() {
+  return majorOf(process.versions.node) === neededMajor
+}
+
+/** Whether the running Node is older, so that it does not even load the code. */
 export function isNodeTooOld() {
   return majorOf(process.versions.node) < neededMajor
 }
@@ -17,14 +25,14 @@ export function isNodeTooOld() {
 /**
  * The Node that npm has installed with Isobot, from the package `node`.
  *
- * @returns {string | undefined} path of the program; undefined when there is none that is new enough
+ * @returns {string | undefined} path of the program; undefined when there is none of the needed version
  */
 export function findInstalledNode() {
   try {
     const manifest = createRequire(import.meta.url).resolve('node/package.json')
     const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
     const program = join(dirname(manifest), 'bin', 'node')
-    return majorOf(version) >= neededMajor && existsSync(program) ? program : undefined
+    return majorOf(version) === neededMajor && existsSync(program) ? program : undefined
   } catch {
     return undefined
   }
@@ -35,7 +43,12 @@ function majorOf(version) {
   return Number(version.split('.')[0])
 }
 
-/** How to get a Node that is new enough. */
+/** Names the running Node and the needed one. */
+export function describeOtherNode() {
+  return `This is Node ${process.versions.node}, and Isobot needs Node ${neededMajor}.`
+}
+
+/** How to get the needed Node. */
 export function howToInstallNode() {
   // Only the repository has the lock file.
   return existsSync(join(root, 'package-lock.json'))
@@ -44,22 +57,21 @@ export function howToInstallNode() {
 }
 
 /**
- * Whether the running Node is older than the minimum. If so, prints the required version and how to get it, and sets
- * the exit code to 1.
+ * Refuses to run a program of the platform on another major version of Node: prints the needed one and how to get it, and
+ * sets the exit code to 1.
  *
  * @param {string} script name of the started script, as users type it
- * @returns {boolean}
+ * @returns {boolean} whether it refuses
  */
-export function isOldNode(script) {
-  if (!isNodeTooOld()) return false
+export function refusesNode(script) {
+  if (isNeededNode()) return false
   const own = join('node_modules', '.bin', 'node')
   const installed = findInstalledNode()
-  const command = existsSync(join(root, own)) ? own : installed
   const remedy =
-    command === undefined
+    installed === undefined
       ? `${howToInstallNode()} as ${own}: ${own} ${script}`
-      : `npm has installed it: ${command} ${script}`
-  process.stderr.write(`This is Node ${process.versions.node}, and Isobot needs Node ${neededMajor}. ${remedy}\n`)
+      : `npm has installed it: ${existsSync(join(root, own)) ? own : installed} ${script}`
+  process.stderr.write(`${describeOtherNode()} ${remedy}\n`)
   process.exitCode = 1
   return true
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { pretendOldNode } from '../../cli/command-line.ts'
+import { pretendNode, pretendOldNode } from '../../cli/command-line.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 
@@ -25,6 +25,13 @@ describe.each(['api/main', 'worker/main', 'migrations/migrate'])('node %s', (pro
     expect(node(...old, `${program}.${extension}`)).toEqual({
       status: 1,
       output: `This is Node 18.0.0, and Isobot needs Node 24. npm has installed it: node_modules/.bin/node ${program}.js\n`,
+    })
+  })
+
+  test('.js refuses a newer Node, on which the limits of code are not tested', () => {
+    expect(node('--import', pretendNode('26.10.0'), `${program}.js`)).toEqual({
+      status: 1,
+      output: `This is Node 26.10.0, and Isobot needs Node 24. npm has installed it: node_modules/.bin/node ${program}.js\n`,
     })
   })
 
