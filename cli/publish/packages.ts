@@ -14,6 +14,8 @@ export interface PublishedPackage {
   moved: Record<string, string>
   /** Installed packages that its modules find by name, and that it does not depend on. */
   omitted: string[]
+  /** Whether it brings the Node that it needs, of 190 MB. */
+  bringsNode: boolean
   /** Whether it has what the worker builds from the sandbox's sources, for its large programs too. */
   programs: ('programs' | 'modules' | 'extractor' | 'scripts')[]
 }
@@ -47,6 +49,7 @@ export const publishedPackages: PublishedPackage[] = [
     files: [...forAuthors, 'api/docs', 'console/dist', 'examples/echo.js', 'docs', 'CHANGELOG.md', 'Procfile'],
     moved: { 'README.md': 'cli/publish/isobot.md', ...renderer },
     omitted: ['swagger-ui-dist'],
+    bringsNode: true,
     programs: ['programs', 'modules', 'extractor', 'scripts'],
   },
   {
@@ -57,8 +60,9 @@ export const publishedPackages: PublishedPackage[] = [
     without: platformOnly,
     files: forAuthors,
     moved: { 'README.md': 'cli/publish/cli.md' },
-    // 190 MB. Authors with an older Node install a newer one beside it.
-    omitted: ['node'],
+    omitted: [],
+    // Authors with an older Node install a newer one beside it.
+    bringsNode: false,
     programs: ['programs', 'modules'],
   },
 ]

