@@ -241,12 +241,13 @@ test(
     })
     await settled(bot.id)
     const slowly = fetch(slow.webhookUrl, { method: 'POST', body: marker })
-    await expect.poll(() => tablesWith(marker), patience).toContain('webhook_bodies')
+    let written: string[] = []
+    // Reading all tables may take seconds, and the request only six: the tables are read once while it is handled.
+    await expect.poll(async () => (written = await tablesWith(marker)), patience).toContain('webhook_bodies')
     // The answer that is kept for the key is encrypted with it.
-    expect(await tablesWith(marker)).not.toContain('idempotency_keys')
+    expect(written).not.toContain('idempotency_keys')
     expect((await once()).body).toEqual(first.body)
     expect(JSON.stringify(first.body)).toContain(marker)
-    const written = await tablesWith(marker)
     expect(written).toEqual(
       expect.arrayContaining(
         [
