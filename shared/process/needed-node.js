@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
  * The major version of Node that runs the platform. An older one lacks what the code uses; a newer one has another V8, on
  * which limits of code are not tested: some of them fail on Node 26.
  */
-export const neededMajor = 24
+const neededMajor = 24
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 

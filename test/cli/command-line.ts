@@ -82,7 +82,9 @@ export async function openCommandLine(
     return started
   }
   const start: CommandLine['start'] = (parameters, options = {}) => {
-    const asNode = options.asNode ? ['--import', pretendNode(options.asNode)] : []
+    // It loads no TypeScript, so that only the Node that it finds can run the command.
+    const pretending = ['--no-experimental-strip-types', '--import', pretendNode(options.asNode ?? '')]
+    const asNode = options.asNode ? pretending : []
     return startOther([process.execPath, ...asNode, launcher, ...parameters], options)
   }
   return {
