@@ -1,6 +1,5 @@
 import { Client } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { FileRow } from '#shared/models/tables.ts'
 import type { TagCondition } from '#shared/models/tag-filter.ts'
 import { completeIndexing, findIndexing } from '#shared/store/indexing.ts'
 import { searchPassages } from '#shared/store/search-passages.ts'
@@ -67,7 +66,7 @@ const text = (word: string) => `${word} `.repeat(40_000)
 const rows = async (fileId: string) => platform.context.db('passages').where({ file_id: fileId })
 
 /** A file that waits to be indexed, without a job that does so. */
-async function claimed(key: string, columns: Partial<FileRow> = {}) {
+async function claimed(key: string, columns: { index_attempts?: number } = {}) {
   const { id } = await upload(key, 'content')
   await platform.context
     .db('files')

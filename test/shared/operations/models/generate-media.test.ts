@@ -3,7 +3,7 @@ import { Client } from '@botpress/client'
 import { createChatUser } from '../../../support/chat-client.ts'
 import { openEntryPoints, type BotWithEntryPoints } from '../../../support/entry-points.ts'
 import { answerWith, endpointKey, keys, startEndpoint, type ScriptedEndpoint } from '../../../support/models.ts'
-import { replies } from '../../../support/outcomes.ts'
+import { endedEvents, replies } from '../../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 import { megabyte } from '#shared/units.ts'
 
@@ -286,11 +286,11 @@ test('a picture that code has made for a user is deleted with the user, and is a
   await expect.poll(() => replies(platform, conversationId)).toHaveLength(1)
   const [url] = await replies(platform, conversationId)
   expect((await fetch(url!)).status).toBe(200)
-  const client = new Client({ apiUrl: platform.url, token: platform.token, botId: painter.id })
-  const { events } = await client.listEvents({ type: 'message_created' })
-  const { body } = await platform.ask('GET', `/v1/admin/bots/${painter.id}/events/${events[0]!.id}`)
+  const [event] = await endedEvents(platform, painter.id, 1)
+  const { body } = await platform.ask('GET', `/v1/admin/bots/${painter.id}/events/${event!.id}`)
   expect(JSON.stringify(body)).toContain('"model":{"id":"local:small"')
-  await client.deleteUser({ id: events[0]!.userId! })
+  const client = new Client({ apiUrl: platform.url, token: platform.token, botId: painter.id })
+  await client.deleteUser({ id: event!.user_id! })
   await expect.poll(async () => (await fetch(url!)).status).toBe(404)
 })
 
