@@ -280,7 +280,7 @@ export async function dueWorkflows(db: Database, due: Due): Promise<WorkflowRow[
  */
 const isContinued = `
   events.id is null or (events.ended_at is not null
-    and not (events.status in ('failed', 'ignored') and events.workflow_id = workflows.id)
+    and not (events.status in ('failed', 'ignored') and events.workflow_id is not distinct from workflows.id)
     and events.ended_at + (events.ended_at - workflows.created_at) / 20 <= now())`
 
 /**

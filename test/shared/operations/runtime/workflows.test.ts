@@ -269,7 +269,8 @@ describe('a workflow that its handler leaves in progress', () => {
       async afterIncomingEvent({ event, client }) {
         const { type, workflow } = event.payload
         if (type === 'begin') {
-          await client.createWorkflow({ name: 'begun', status: 'in_progress', eventId: event.id })
+          await client.createWorkflow({ name: event.payload.name, status: 'in_progress', eventId: event.id })
+          if (event.payload.fails) throw new Error('as told')
         } else if (type === 'workflow_started') {
           await client.updateWorkflow({ id: workflow.id, status: 'in_progress', eventId: event.id })
         } else if (type === 'workflow_continued') {
@@ -296,10 +297,13 @@ describe('a workflow that its handler leaves in progress', () => {
     expect(await updateTypes(id)).toEqual(['workflow_started', 'workflow_continued', 'workflow_continued'])
   })
 
-  test('is continued after the event in which it was created in progress', async () => {
-    await platform.ask('POST', '/v1/chat/events', { type: 'begin', payload: { type: 'begin' } }, asBot)
+  test.each([
+    ['begun', {}],
+    ['failed', { fails: true }],
+  ])('is continued after the event in which it was created in progress, which has %s', async (name, how) => {
+    await platform.ask('POST', '/v1/chat/events', { type: 'begin', payload: { type: 'begin', name, ...how } }, asBot)
     const find = async () =>
-      (await platform.ask('GET', '/v1/chat/workflows?name=begun', undefined, asBot)).body.workflows
+      (await platform.ask('GET', `/v1/chat/workflows?name=${name}`, undefined, asBot)).body.workflows
     await expect.poll(find, { timeout: 20_000 }).toMatchObject([{ status: 'completed', output: { turns: 2 } }])
     const [{ id }] = await find()
     expect(await updateTypes(id)).toEqual(['workflow_continued', 'workflow_continued'])
