@@ -57,7 +57,9 @@ export function openStreamGuard(context: Context): StreamGuard {
   async function recheckAll(): Promise<void> {
     const entries = [...guarded.values()].filter(({ updatedAt }) => updatedAt !== undefined)
     for (const { stream } of entries) if ((stream.listening.expiresAt ?? Infinity) <= Date.now()) stream.end()
-    const seen = new Map(entries.map(({ stream, updatedAt }) => [stream.listening.webhookId, updatedAt!]))
+    // Streams of one installation were checked at different times, the later ones perhaps after a change.
+    const newestFirst = entries.toSorted((a, b) => b.updatedAt!.getTime() - a.updatedAt!.getTime())
+    const seen = new Map(newestFirst.map(({ stream, updatedAt }) => [stream.listening.webhookId, updatedAt!]))
     for (const webhookId of await changedInstallations(db, seen)) await recheck(webhookId)
     const indexes = await goneListeners(
       db,

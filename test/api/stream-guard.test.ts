@@ -139,6 +139,20 @@ describe.each(backEnds)('an open stream on %s', (backEnd) => {
       })
     })
 
+    test('ends within twenty seconds after the key was changed, also when others of the new key have begun', async () => {
+      await withLooks(async (chatUrl) => {
+        const stream = await listen(chatUrl, bob.key, conversationId)
+        await configureSilently('another')
+        await expect
+          .poll(async () => (await fetch(`${chatUrl}/users/me`, { headers: { 'x-user-key': bob.key } })).status)
+          .toBe(401)
+        const newKey = await signKey(platform, bot, { id: 'alice' }, { encryptionKey: 'another' })
+        await listen(chatUrl, newKey, conversationId)
+        look()
+        expect(await end(stream)).toBe('ended')
+      })
+    })
+
     test('ends within twenty seconds after the key has expired, and others go on', async () => {
       const exp = Math.floor(Date.now() / 1000) + 2
       const key = await signKey(platform, bot, { id: 'bob', exp })
