@@ -2,6 +2,7 @@ import { publishHint, publishOutcome, wakeWorker } from '#shared/signals/after-c
 import { isUnstorable } from '#shared/errors.ts'
 import { isConverse } from '#shared/models/converse.ts'
 import { actionTriggered, messageCreated, register, unregister, webhookReceived } from '#shared/models/event.ts'
+import { toStorable } from '#shared/models/storable.ts'
 import { announceUserMessage } from '#shared/messaging/inbox-news.ts'
 import { InterruptedError } from '#shared/queue/queue.ts'
 import { registrationEnded } from '#shared/integrations/registration.ts'
@@ -132,7 +133,8 @@ async function fail(
     }
     return 'wait'
   }
-  await end(worker, event, { status: 'failed', failureReason: reason, states: [], logs, result }, recorder, failure)
+  const stored = { failureReason: reason, result: toStorable(result) }
+  await end(worker, event, { status: 'failed', ...stored, states: [], logs }, recorder, failure)
   return 'go on'
 }
 

@@ -8,6 +8,7 @@ import { newId } from '#shared/ids.ts'
 import { deleteOldBodies, readBodyParts } from '#shared/store/webhook-bodies.ts'
 import { installCode, logOf } from '../../support/install-code.ts'
 import { installIntegration, storeIntegration } from '../../support/install-integration.ts'
+import { endedEvents } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 import { megabyte } from '#shared/units.ts'
 
@@ -82,6 +83,27 @@ describe('a request to a webhook', () => {
     expect(JSON.parse(body)).toMatchObject({ code: 500, type: 'Internal', id: expect.stringMatching(/^err_/) })
     expect(body).not.toContain('secret reasons')
     expect(await logOf(platform, botId)).toContainEqual(expect.stringContaining('error Error: secret reasons'))
+  })
+
+  test.each([
+    ['U+0000', String.raw`a\u0000`],
+    ['half of a surrogate pair', String.raw`a\ud83d`],
+  ])('that the code refuses with %s ends, and its answer has a replacement', async (_character, text) => {
+    const { id: botId } = await platform.createBot()
+    const { webhookUrl } = await installCode(
+      platform,
+      botId,
+      `module.exports.handler = async ({ headers }) =>
+        headers['x-bp-operation'] === 'webhook_received' ? { status: 400, body: '${text}' } : { status: 200 }`,
+    )
+    const response = await fetch(webhookUrl, { method: 'POST', body: '{}' })
+    expect([response.status, await response.text()]).toEqual([400, 'a\uFFFD'])
+    const events = await endedEvents(platform, botId, 2)
+    expect(events.map(({ type, status, attempt }) => [type, status, attempt])).toContainEqual([
+      'webhook_received',
+      'failed',
+      1,
+    ])
   })
 
   test('does not bring the cookies of our address', async () => {
