@@ -4,8 +4,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, tes
 import type { Context } from '#shared/context.ts'
 import { dispatch } from '#shared/dispatch.ts'
 import { receiveUpload } from '#shared/files/receive-upload.ts'
+import { claimTableJob } from '#shared/store/table-jobs.ts'
 import { freePort } from '../../cli/postgres/free-port.ts'
+import type { WorkerContext } from '../../worker/context.ts'
 import { openFileSweep } from '../../worker/periodic/file-sweep.ts'
+import { exportRows } from '../../worker/tables/export-rows.ts'
 import { insertFile, type TestFile } from '../api/files/fixture.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
 import { Processes } from '../support/processes.ts'
@@ -132,6 +135,21 @@ test('a content stays when the answer to the commit of its upload is lost', asyn
   expect((await contentOf(file)).equals(bytes)).toBe(true)
   await sweepLater()
   expect((await contentOf(file)).equals(bytes)).toBe(true)
+})
+
+test('an export keeps its content when the answer to its commit is lost', async () => {
+  const asBot = { 'x-bot-id': botId }
+  await platform.ask('POST', '/v1/tables', { name: 'birdsTable', schema: { name: 'x' } }, asBot)
+  await platform.ask('POST', '/v1/tables/birdsTable/rows', { rows: [{ name: 'wren' }] }, asBot)
+  const { body } = await platform.ask('GET', '/v1/tables/birdsTable/export?compress=false', undefined, asBot)
+  const { id } = body.job
+  const job = (await claimTableJob(db(), id))!
+  await expect(exportRows(losingAnswers(platform.context) as WorkerContext, job)).rejects.toThrow('terminated')
+  const { status, output_file_id: fileId } = (await db()('table_jobs').where({ id }).first())!
+  expect(status).toBe('completed')
+  await sweepLater()
+  const { file } = (await platform.ask('GET', `/v1/files/${fileId}`, undefined, asBot)).body
+  expect(await (await fetch(file.url)).text()).toContain('wren')
 })
 
 test('a copy keeps its content when the answer to its commit is lost', async () => {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import { ApiError } from '#shared/errors.ts'
-import { removeObject, writeObject } from '#shared/files/objects.ts'
+import { discardObject, writeObject } from '#shared/files/objects.ts'
 import { newId } from '#shared/ids.ts'
 import { inOrder, rowKilobytes, toTable } from '#shared/models/table.ts'
 import type { BotTableRow, TableJobRow } from '#shared/models/tables.ts'
@@ -41,7 +41,7 @@ export async function exportRows(worker: WorkerContext, job: TableJobRow): Promi
       await completeTableJob(transaction, job, row.id)
     })
   } catch (error) {
-    await removeObject(worker, object.id)
+    await discardObject(worker, object.id, error)
     throw error
   }
 }
