@@ -30,6 +30,10 @@ interface Target {
 /** The largest id of a row: the counter, which is one ahead, has to be an integer of PostgreSQL too. */
 export const maxRowId = 2_147_483_646
 
+function isRowId(id: unknown): id is number {
+  return Number.isInteger(id) && Number(id) >= 1 && Number(id) <= maxRowId
+}
+
 /** Rows of one statement, and the bytes that they may have at most: both are built and parsed in one turn. */
 const chunkRows = 100
 const chunkKilobytes = 1024
@@ -50,6 +54,8 @@ export class RowWriter {
   readonly #turn = new Turn()
   readonly #keyField: string | null
   #nextId: number
+  /** The paths of inserted rows that carried no id, by their new ids. */
+  readonly #newIds = new Map<number, string>()
   #insertedCount = 0
   #hasStale = false
   #checkedMilliseconds = 0
@@ -104,11 +110,11 @@ export class RowWriter {
   /** Changes rows that are there, and inserts the others under their ids, or new ones. */
   async upsertById(rows: Iterable<Given>): Promise<WriteReport> {
     for (const chunk of this.#chunks(rows, ({ given, path }) => JSON.stringify(given['id'] ?? path))) {
-      const isValid = ({ path, given: { id } }: Target) => {
-        const isId =
-          id === undefined || id === null || (Number.isInteger(id) && Number(id) >= 1 && Number(id) <= maxRowId)
-        return isId || this.#report.fail(path, `${path}.id must be a whole number from 1 to ${maxRowId}`)
-      }
+      const isValid = ({ path, given: { id } }: Target) =>
+        id === undefined ||
+        id === null ||
+        isRowId(id) ||
+        this.#report.fail(path, `${path}.id must be a whole number from 1 to ${maxRowId}`)
       const targets = chunk
         .filter(isValid)
         .map((target) => ({ ...target, id: (target.given['id'] ?? undefined) as number | undefined }))
@@ -203,12 +209,17 @@ export class RowWriter {
         this.#report.fail(path, `${path}: row ${id} not found`)
         continue
       }
+      const namesake = insertsMissing && id !== undefined ? this.#newIds.get(id) : undefined
+      if (namesake !== undefined) {
+        this.#report.fail(path, `${path}: ${id} is the new id of ${namesake}: put rows with ids before those without`)
+        continue
+      }
       const checked = await this.#check(path, given, row?.data)
       if ('problem' in checked) this.#report.fail(path, checked.problem)
       else {
         const change = { ...checked, ...this.#statesAfter(Object.keys(given), checked.data, row), path }
         if (row) replacements.push({ ...change, id: row.id, present: row })
-        else inserts.push({ ...change, id: this.#takeId(id) })
+        else inserts.push({ ...change, id: this.#takeId(id, path) })
       }
     }
     await this.#replace(replacements)
@@ -222,11 +233,12 @@ export class RowWriter {
     return { states }
   }
 
-  #takeId(given: number | undefined): number {
+  #takeId(given: number | undefined, path: string): number {
     const id = given ?? this.#nextId
     if (id > maxRowId)
       throw new ApiError('LimitExceeded', `The ids of the table are used up: the last one is ${maxRowId}`)
     this.#nextId = Math.max(this.#nextId, id + 1)
+    if (given === undefined) this.#newIds.set(id, path)
     return id
   }
 

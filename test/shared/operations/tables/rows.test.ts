@@ -119,6 +119,16 @@ describe.each(clientNames)('through %s', (clientName) => {
     expect((await call('createTableRows', { table, rows: [{}] })).rows).toMatchObject([{ id: 12 }])
   })
 
+  test.each([1, 150])('a row fails that carries the new id of another one, %i rows before it', async (count) => {
+    const table = await create()
+    const between = Array.from({ length: count - 1 }, (_, index) => ({ id: 1000 + index, age: 3 }))
+    const rows = [{ age: 1 }, ...between, { id: 1, age: 2 }]
+    const { inserted, updated, errors } = await call('upsertTableRows', { table, rows })
+    expect({ inserted: inserted.length, updated }).toEqual({ inserted: count, updated: [] })
+    expect(errors).toEqual([`rows.${count}: 1 is the new id of rows.0: put rows with ids before those without`])
+    expect((await call('getTableRow', { table, id: 1 })).row).toMatchObject({ age: 1 })
+  })
+
   test.each([
     ['the key column', { keyColumn: 'email' }],
     ['another column', {}],
