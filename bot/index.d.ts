@@ -1292,6 +1292,7 @@ export interface FindTableRowsOutput {
     computed?: Record<string, { status: string; error?: string; updatedBy?: string; updatedAt?: string }>
     stale?: string[]
     similarity?: number
+    [column: string]: any
   }>
   hasMore: boolean
   offset: number

@@ -44,6 +44,7 @@ export function declarationOf(bot: BotExports, kind: BundleKind, flows: Flows | 
     wrongHook(hooks) ??
     wrongAction(actions) ??
     wrongChannel(channels) ??
+    wrongFlows(bot['flows']) ??
     (flows === undefined ? nothingExported(bot) : undefined)
   if (wrong !== undefined) return wrong
   const exported = functionNames({ register, unregister, handler })
@@ -70,6 +71,28 @@ function describeFlows(flows: unknown): unknown {
     typeof value === 'function' ? record({ $: sliceText(functionToText(value), 0, functionCharacters) }) : value,
   )
   return text === undefined ? undefined : parse(text)
+}
+
+/**
+ * Refuses expressions in the forms of JSON, which code never evaluates: a condition would always hold. The description shows
+ * functions in the same form, so the check of flows can't tell them apart.
+ */
+function wrongFlows(flows: unknown): Declaration | undefined {
+  let found: string | undefined
+  stringify(flows, (_name, value: unknown) => {
+    if (isObject(value)) {
+      const { type, code, $ } = value
+      if (typeof $ === 'string') found ??= `{ $: ${quote($)} }`
+      else if (type === 'code' && typeof code === 'string') found ??= `code: ${quote(code)}`
+    }
+    return value
+  })
+  if (found === undefined) return undefined
+  return refusal(`exports.flows has ${found}, a form of flows in JSON: in code, a function takes its place`)
+}
+
+function quote(text: string): string {
+  return stringify(sliceText(text, 0, maxNameCharacters))
 }
 
 /** An SDK bundle declares its capabilities only to its own `handler`. */

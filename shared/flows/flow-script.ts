@@ -153,14 +153,16 @@ function splitTemplate(text: string): (string | { expression: string })[] {
   return parts
 }
 
-/** The paths in the templates of a card, for instance `user.name`. */
-export function pathsOfCard(card: Record<string, unknown>): string[] {
-  if (card['type'] === 'comment') return []
-  const paths: string[] = []
+/** The templates of a card: paths, for instance `user.name`, and other expressions. */
+export function templatesOfCard(card: Record<string, unknown>): { paths: string[]; expressions: string[] } {
+  const [paths, expressions]: [string[], string[]] = [[], []]
+  if (card['type'] === 'comment') return { paths, expressions }
   const collect = (value: unknown): void => {
     if (typeof value === 'string') {
       for (const part of splitTemplate(value)) {
-        if (typeof part !== 'string' && isPath(part.expression)) paths.push(part.expression.trim())
+        if (typeof part === 'string') continue
+        const list = isPath(part.expression) ? paths : expressions
+        list.push(part.expression.trim())
       }
     } else if (typeof value === 'object' && value !== null && !isExpression(value))
       Object.values(value).forEach(collect)
@@ -168,7 +170,7 @@ export function pathsOfCard(card: Record<string, unknown>): string[] {
   for (const [field, value] of Object.entries(card)) {
     if (!literalFields.has(field) && !(card['type'] === 'code' && field === 'code')) collect(value)
   }
-  return paths
+  return { paths, expressions }
 }
 
 /** For instance `user.name` or `event.payload.items.0`. */

@@ -1,33 +1,33 @@
 import { boundWarnings } from '../models/bounded-warnings.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { placeOf } from './check-flows.ts'
-import { expressionNames, pathsOfCard } from './flow-script.ts'
+import { expressionNames, templatesOfCard } from './flow-script.ts'
 import type { Card, Flow } from './flow.ts'
 
 /**
  * Warnings about cards that run, and not as their author expects: calls of actions of the bot which its code does not export,
- * options that no answer reaches, names in texts that stand for nothing, and cards that say nothing. Importers make cards for
+ * options that no answer reaches, templates that are always empty, and cards that say nothing. Importers make cards for
  * actions that remain to be written, so they refuse no upload.
  *
- * @param actions names of the exported actions
+ * @param given `actions` are the names of the exported actions
  */
-export function warningsOfFlows(flows: Flow[], actions: string[]): string[] {
-  const known = new Set(actions)
+export function warningsOfFlows(flows: Flow[], given: { actions: string[]; isInCode: boolean }): string[] {
+  const known = new Set(given.actions)
   const warnings: string[] = []
   for (const { id: flow, nodes } of flows) {
     for (const { id: node, cards } of nodes) {
       for (const card of cards) {
         const place = placeOf({ flow, node, card: card.id })
-        for (const warning of warningsOf(card, known)) warnings.push(`${place}${warning}`)
+        for (const warning of warningsOf(card, known, given.isInCode)) warnings.push(`${place}${warning}`)
       }
     }
   }
   return boundWarnings(warnings, 'warnings about flows')
 }
 
-function warningsOf(card: Card, actions: ReadonlySet<string>): string[] {
+function warningsOf(card: Card, actions: ReadonlySet<string>, isInCode: boolean): string[] {
   const { type, action, options, message, variants, translations } = card
-  const warnings = warningsOfPaths(card)
+  const warnings = warningsOfTemplates(card, isInCode)
   if (type === 'choice' && Array.isArray(options)) warnings.push(...warningsOfOptions(options as Option[]))
   if (type === 'say' && message === undefined && variants === undefined && translations === undefined) {
     warnings.push('it has no message, and sends nothing')
@@ -38,14 +38,20 @@ function warningsOf(card: Card, actions: ReadonlySet<string>): string[] {
   return warnings
 }
 
-/** Names of templates that stand for nothing, as a misspelt scope does. */
-function warningsOfPaths(card: Card): string[] {
-  const unknown = new Set(pathsOfCard(card).filter((path) => !expressionNames.includes(path.split('.')[0]!)))
-  return [...unknown].map((path) => {
+/** Templates that stand for nothing: names that there are not, as a misspelt scope, and in code all that is no path. */
+function warningsOfTemplates(card: Card, isInCode: boolean): string[] {
+  const { paths, expressions } = templatesOfCard(card)
+  const unknown = new Set(paths.filter((path) => !expressionNames.includes(path.split('.')[0]!)))
+  const unread = new Set(isInCode ? expressions : [])
+  const functions = [...unread].map(
+    (expression) => `{{${expression}}} is always empty: in code, a function takes its place`,
+  )
+  const names = [...unknown].map((path) => {
     const near = didYouMean(path.split('.')[0]!, expressionNames)
     const names = near === undefined ? `the names are ${expressionNames.join(', ')}` : `did you mean '${near}'?`
     return `{{${path}}} is always empty: ${names}`
   })
+  return [...functions, ...names]
 }
 
 interface Option {

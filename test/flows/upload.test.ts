@@ -162,6 +162,27 @@ describe('a wrong flow refuses the upload, with its place:', () => {
   })
 })
 
+test.each([
+  [`{ id: 'c', type: 'condition', if: { $: 'false' }, ports: { true: 'first' } }`, '{ $: "false" }'],
+  [`{ id: 'c', type: 'code', code: 'temp.x = 1' }`, 'code: "temp.x = 1"'],
+])('flows in code with %s, a form of JSON that code never evaluates, are refused', async (card, form) => {
+  const code = `export const flows = [{ id: 'main', start: 'first', nodes: [{ id: 'first', cards: [${card}] }] }]`
+  const { status, body } = await platform.ask('POST', '/v1/admin/bots', { code })
+  expect({ status, type: body.type }).toEqual({ status: 400, type: 'InvalidPayload' })
+  expect(body.message).toContain(
+    `exports.flows has ${form}, a form of flows in JSON: in code, a function takes its place`,
+  )
+})
+
+test('a template in code that is no path has a warning, since it is always empty', async () => {
+  const cards = `[{ id: 'c', type: 'say', message: '{{1 + 1}} {{user.name}}' }, { id: 'd', type: 'say', message: () => '{{2 + 2}}' }]`
+  const code = `export const flows = [{ id: 'main', start: 'first', nodes: [{ id: 'first', cards: ${cards} }] }]`
+  const { body } = await platform.ask('POST', '/v1/admin/bots', { code })
+  expect(body.warnings).toEqual([
+    "flow 'main', node 'first', card 'c': {{1 + 1}} is always empty: in code, a function takes its place",
+  ])
+})
+
 test('a bundle of the public SDK, and code with flows of its own, take no flows beside them', async () => {
   const flows = [main([end])]
   const both = await platform.ask('POST', '/v1/admin/bots', { code: 'export const flows = []', flows })

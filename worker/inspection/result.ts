@@ -55,7 +55,9 @@ export async function toResult(
   if (problem !== undefined) return { outcome: refusal(problem, positionOfName(source, 'actionDefinitions')) }
   const warnings = [
     ...(runsModelCode(script.code) ? [modelCodeWarning] : []),
-    ...(flows === null ? [] : warningsOfFlows(JSON.parse(flows) as Flow[], named.actions)),
+    ...(flows === null
+      ? []
+      : warningsOfFlows(JSON.parse(flows) as Flow[], { actions: named.actions, isInCode: hasFlowsInCode })),
   ]
   const declared = {
     ...named,

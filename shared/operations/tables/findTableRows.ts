@@ -37,6 +37,7 @@ export const findTableRows = operation({
         items: {
           type: 'object',
           description: 'A row; with `group`, the keys and aggregations of a group instead, such as `totalSum`.',
+          additionalProperties: true,
           properties: tableRow.properties,
         },
       },
