@@ -30,7 +30,7 @@ const code = `export const hooks = {
 
 beforeAll(async () => {
   // Members who are too late are refused, and connections break on purpose.
-  ;({ platform, page, complaints } = await openConsole(parts, /status of 409|ERR_FAILED/))
+  ;({ platform, page, complaints } = await openConsole(parts, /status of 40[49]|ERR_FAILED/))
   bot = await platform.createBot(code)
   eve = await createMember(platform, 'developer', platform.workspaceId)
   await platform.context.db('accounts').where({ name: 'developer' }).update({ name: 'Eve' })
@@ -166,6 +166,8 @@ test('the page follows other members, and says in words when one of them was fir
   const [handover] = await platform.context.db('handovers').where({ conversation_id: conversationId })
   expect((await asEve('POST', `/handovers/${handover!.id}/resolve`)).status).toBe(200)
   await state().getByText('The bot answers').waitFor()
+  await reply().press('Enter')
+  await page.getByText('Not sent. The conversation has been handed back to the bot meanwhile.').waitFor()
   expect(await replies(platform, conversationId)).toEqual([])
   await button('Take over').click()
   await expect.poll(() => reply().inputValue(), patience).toBe('a long answer')

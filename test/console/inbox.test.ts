@@ -64,6 +64,13 @@ async function handOver(name: string, title: string) {
   return { id, user, botId: bot.id, chatUrl: bot.chatUrl, handoverId: body.handover.id as string }
 }
 
+/** Gives a conversation to another member. */
+async function assign(botId: string, handoverId: string, member: Record<string, string>): Promise<void> {
+  const { body } = await platform.ask('GET', '/v1/admin/workspace-members/me', undefined, member)
+  const path = `/v1/admin/bots/${botId}/handovers/${handoverId}/member`
+  expect((await platform.ask('PUT', path, { memberId: body.id })).status).toBe(200)
+}
+
 /** The open handovers, with what the agent has not read. */
 const asAgent = async () => (await platform.ask('GET', '/v1/admin/handovers', undefined, agent)).body.handovers
 
@@ -354,6 +361,72 @@ test('of more conversations than a page has, those of all loaded pages are follo
   await expect.poll(() => rows('Waiting').count(), patience).toBe(101)
   expect(await page.evaluate('announced')).toEqual([])
   await platform.context.db('handovers').where({ bot_id: bot.id }).update({ status: 'resolved', ended_at: new Date() })
+  await handAllBack()
+})
+
+test('a note that a member writes stays a note when a colleague assigns the conversation to the member meanwhile', async () => {
+  const { id, botId, handoverId } = await handOver('Vic', 'A complaint')
+  await rows('Waiting').filter({ hasText: 'Vic' }).click()
+  await page.getByRole('button', { name: 'Write a note' }).click()
+  await fieldWithFocus('Note')
+  await page.keyboard.type('Careful, ')
+  await assign(botId, handoverId, agent)
+  await page.getByText('You answer', { exact: true }).waitFor()
+  await page.keyboard.type('he has said this before')
+  await page.keyboard.press('Enter')
+  const note = log().getByRole('listitem').filter({ hasText: 'for members only' })
+  await note.getByText('Careful, he has said this before').waitFor()
+  expect(await replies(platform, id)).toEqual([])
+  await page.getByRole('button', { name: 'Reply', exact: true }).click()
+  await fieldWithFocus('Reply')
+  await page.keyboard.type('How can I help?')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => replies(platform, id), patience).toEqual(['How can I help?'])
+  await handAllBack()
+})
+
+test('the letters of a reply are no shortcuts when a colleague takes the conversation, or hands it back, meanwhile', async () => {
+  const { id, botId, handoverId } = await handOver('Wes', 'A question')
+  const owner = { authorization: `Bearer ${platform.token}`, 'x-workspace-id': platform.workspaceId }
+  const status = async () => (await platform.context.db('handovers').where({ id: handoverId }).first('status'))!.status
+  await rows('Waiting').filter({ hasText: 'Wes' }).click()
+  await page.getByRole('button', { name: 'Take over' }).click()
+  await fieldWithFocus('Reply')
+  const reply = page.getByRole('textbox', { name: 'Reply' })
+  await page.keyboard.type('Dear ')
+  await assign(botId, handoverId, owner)
+  await page
+    .locator('.handover')
+    .getByText(/^(?!You).* answers$/)
+    .waitFor()
+  await page.keyboard.type('teen')
+  expect(await reply.inputValue()).toBe('Dear teen')
+  expect(await page.getByText('You no longer answer here. The text is kept.').count()).toBe(1)
+  await platform.ask('POST', `/v1/admin/bots/${botId}/handovers/${handoverId}/resolve`, {})
+  await page.getByText('The bot answers', { exact: true }).waitFor()
+  await page.keyboard.type('ager')
+  expect(await reply.inputValue()).toBe('Dear teenager')
+  await page.keyboard.press('Escape')
+  await expect.poll(() => reply.count(), patience).toBe(0)
+  expect([await status(), await replies(platform, id)]).toEqual(['resolved', []])
+  await page.keyboard.press('t')
+  await fieldWithFocus('Reply')
+  expect(await reply.inputValue()).toBe('Dear teenager')
+  await reply.fill('')
+  await handAllBack()
+})
+
+test('a conversation that is assigned to the member takes the focus from no field in which the member writes', async () => {
+  const { botId, handoverId } = await handOver('Xia', 'A question')
+  await rows('Waiting').filter({ hasText: 'Xia' }).click()
+  await log().getByText('Is anyone there?').waitFor()
+  await search().click()
+  await page.keyboard.type('Xi')
+  await assign(botId, handoverId, agent)
+  await page.getByRole('textbox', { name: 'Reply' }).waitFor()
+  await page.keyboard.type('a')
+  expect(await search().inputValue()).toBe('Xia')
+  await search().fill('')
   await handAllBack()
 })
 

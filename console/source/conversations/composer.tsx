@@ -15,7 +15,8 @@ import { forgetTyping, showTyping } from './show-typing.ts'
 interface ComposerProps {
   botId: string
   conversationId: string
-  handover: Handover
+  /** The handover in progress; undefined while the bot answers. */
+  handover: Handover | undefined
   /** Called when a text is sent, or refused because the handover has changed. */
   onSent: () => void
 }
@@ -25,57 +26,99 @@ const kinds = [
   { value: 'note', label: 'Note', keyShortcut: 'n' },
 ] as const
 
-/** The field in which the member of a handover answers, and in which all members write notes. */
-export function Composer(props: ComposerProps): JSX.Element {
-  const mayReply = isMine(props.handover)
-  const [chosen, setChosen] = useState<Kind>('reply')
-  const kind = mayReply ? chosen : 'note'
-  const [isOpen, setIsOpen] = useState(mayReply || draftOf(props.conversationId, 'note').text !== '')
+/**
+ * The field in which the member of a handover answers, and in which all members write notes. It follows the handover, but
+ * stays as it is while the member writes: the next letters of a note would be sent to the user, and those of a reply would
+ * be shortcuts.
+ */
+export function Composer(props: ComposerProps): JSX.Element | null {
+  const { conversationId, handover } = props
+  const mayReply = isMine(handover)
+  const kindAtFirst = (): Kind | undefined => {
+    if (mayReply) return 'reply'
+    return handover && draftOf(conversationId, 'note').text !== '' ? 'note' : undefined
+  }
+  const [kind, setKind] = useState(kindAtFirst)
   const [hasChosen, setHasChosen] = useState(false)
   const element = useRef<HTMLDivElement>(null)
+  /** The last handover, to which a note belongs also when it ends meanwhile. */
+  const latest = useRef(handover)
+  latest.current = handover ?? latest.current
+  const begin = () => {
+    setKind(kindAtFirst())
+    setHasChosen(false)
+  }
+  useLayoutEffect(() => {
+    if (!element.current?.contains(document.activeElement)) begin()
+  }, [handover?.id, mayReply])
   const choose = (next: Kind) => {
-    setChosen(next)
-    setIsOpen(true)
+    setKind(next)
     setHasChosen(true)
     // A field of the other kind takes the focus when it appears.
     element.current?.querySelector('textarea')?.focus()
   }
-  // On a device without a keyboard, the focus would open one over the messages.
-  const takesFocus = hasChosen || (mayReply && !matchMedia('(pointer: coarse)').matches)
-  if (!isOpen) {
-    return (
+  if (!kind) {
+    return handover ? (
       <div class="compose" ref={element}>
         <button type="button" class="button small" aria-keyshortcuts="n" onClick={() => choose('note')}>
           <Icon name="note" />
           Write a note
         </button>
       </div>
-    )
+    ) : null
   }
+  /** It is there only because the member still writes. */
+  const isFormer = !handover || (kind === 'reply' && !mayReply)
+  // On a device without a keyboard, the focus would open one over the messages.
+  const takesFocus = hasChosen || (mayReply && !matchMedia('(pointer: coarse)').matches)
   return (
-    <div class={`compose ${kind}`} ref={element}>
+    <div
+      class={`compose ${kind}`}
+      ref={element}
+      onFocusOut={({ relatedTarget }) => {
+        // In another window, the focus of this one stays.
+        const focused = (relatedTarget ?? document.activeElement) as Node | null
+        if (isFormer && !element.current?.contains(focused)) begin()
+      }}
+    >
       <div class="compose-kind">
         {mayReply ? (
           <Segmented label="Kind of text" options={kinds} value={kind} onChange={choose} />
         ) : (
-          <strong>Note</strong>
+          <strong>{kind === 'note' ? 'Note' : 'Reply'}</strong>
         )}
         {kind === 'note' && <span class="quiet">Only members see notes.</span>}
+        {kind === 'reply' && !mayReply && <span class="warn">You no longer answer here. The text is kept.</span>}
       </div>
-      <Field key={kind} {...props} kind={kind} takesFocus={takesFocus} />
+      <Field
+        key={kind}
+        {...props}
+        handoverId={latest.current!.id}
+        kind={kind}
+        mayReply={mayReply}
+        takesFocus={takesFocus}
+      />
     </div>
   )
 }
 
-function Field({ botId, conversationId, handover, kind, takesFocus, onSent }: ComposerProps & FieldProps): JSX.Element {
+interface FieldProps extends Omit<ComposerProps, 'handover'> {
+  handoverId: string
+  kind: Kind
+  mayReply: boolean
+  takesFocus: boolean
+}
+
+function Field({ botId, conversationId, handoverId, kind, mayReply, takesFocus, onSent }: FieldProps): JSX.Element {
   const [draft, setDraft] = useState(() => draftOf(conversationId, kind))
   const [isBusy, setIsBusy] = useState(false)
   const [problem, setProblem] = useState('')
   const isSending = useRef(false)
   const field = useRef<HTMLTextAreaElement>(null)
-  // Before the next key, which belongs to the field.
+  // Before the next key, which belongs to the field, unless the member writes in another one.
   useLayoutEffect(() => {
-    if (takesFocus) field.current?.focus()
+    const isElsewhere = document.activeElement?.closest('input, textarea, select, dialog')
+    if (takesFocus && !isElsewhere) field.current?.focus()
   }, [])
   const keep = (next: Draft) => {
     keepDraft(conversationId, kind, next)
@@ -85,7 +128,7 @@ function Field({ botId, conversationId, handover, kind, takesFocus, onSent }: Co
     let rest = draft
     const text = rest.text.trim()
     if (kind === 'note') {
-      await sendNote(botId, handover.id, rest.textKey, text)
+      await sendNote(botId, handoverId, rest.textKey, text)
       return keep(emptyDraft())
     }
     if (text !== '') {
@@ -155,7 +198,7 @@ function Field({ botId, conversationId, handover, kind, takesFocus, onSent }: Co
         value={draft.text}
         onChange={(text) => {
           keep({ ...draft, text, textKey: newKey() })
-          if (kind === 'reply') showTyping(botId, conversationId, text !== '')
+          if (kind === 'reply' && mayReply) showTyping(botId, conversationId, text !== '')
         }}
         onSubmit={submit}
       />
@@ -183,11 +226,6 @@ function Field({ botId, conversationId, handover, kind, takesFocus, onSent }: Co
       </div>
     </form>
   )
-}
-
-interface FieldProps {
-  kind: Kind
-  takesFocus: boolean
 }
 
 /** Types a slash for the member, which lists the canned replies. */

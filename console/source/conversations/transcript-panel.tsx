@@ -4,7 +4,6 @@ import { shortId } from '../format.ts'
 import { Time } from '../parts/time.tsx'
 import { Composer } from './composer.tsx'
 import { HandoverBar } from './handover-bar.tsx'
-import { isMine } from './handover.ts'
 import { Transcript } from './transcript.tsx'
 import { useMarkRead } from './use-mark-read.ts'
 import type { OpenTranscript } from './use-transcript.ts'
@@ -58,15 +57,7 @@ export function TranscriptPanel({
       <p class="typing quiet" role="status">
         {isUserTyping && `${namesOf(participants)} types …`}
       </p>
-      {handover && (
-        <Composer
-          key={`${handover.id} ${isMine(handover)}`}
-          botId={botId}
-          conversationId={id}
-          handover={handover}
-          onSent={reload}
-        />
-      )}
+      <Composer botId={botId} conversationId={id} handover={handover} onSent={reload} />
     </section>
   )
 }
