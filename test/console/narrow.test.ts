@@ -60,6 +60,21 @@ test('the focus returns to the button of a dialog, however it is closed', async 
   expect(await hasFocus()).toBe(true)
 })
 
+test('a dialog stays open when a text is selected beyond its edge, and a click outside closes it', async () => {
+  await page.goto(`${platform.url}/console/tokens`)
+  await page.getByRole('button', { name: 'New token' }).click()
+  const field = page.getByRole('dialog').getByRole('textbox')
+  await field.fill('of a test')
+  const { x, y, height } = (await field.boundingBox())!
+  await page.mouse.move(x + 60, y + height / 2)
+  await page.mouse.down()
+  await page.mouse.move(5, y + height / 2, { steps: 5 })
+  await page.mouse.up()
+  expect(await field.inputValue()).toBe('of a test')
+  await page.mouse.click(5, 5)
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+})
+
 test('a dialog whose action fails keeps the focus on its button, and is submitted once by a double click', async () => {
   const pats = /\/account\/pats$/
   await page.goto(`${platform.url}/console/tokens`)

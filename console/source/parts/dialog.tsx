@@ -29,12 +29,15 @@ export function useModal(): RefObject<HTMLDialogElement | null> {
 /** A modal dialog. Escape and a click outside close it; the focus returns to its previous element. */
 export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
   const dialog = useModal()
+  /** A click also ends outside when a text is selected from the dialog to a place beyond its edge. */
+  const beganOutside = useRef(false)
   return (
     <dialog
       ref={dialog}
       aria-label={title}
       onClose={onClose}
-      onClick={({ target }) => target === dialog.current && dialog.current?.close()}
+      onPointerDown={({ target }) => (beganOutside.current = target === dialog.current)}
+      onClick={({ target }) => beganOutside.current && target === dialog.current && dialog.current?.close()}
     >
       <div class="dialog">
         <header>
