@@ -89,7 +89,9 @@ async function handAllBack(): Promise<void> {
 
 // An attempt that fails leaves nothing to the next one.
 afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail') await handAllBack()
+  if (task.result?.state !== 'fail') return
+  await page.unrouteAll()
+  await handAllBack()
 })
 
 test('an agent finds the conversations of all bots that wait, the longest first, and answers one beside the list', async () => {
@@ -361,6 +363,34 @@ test('of more conversations than a page has, those of all loaded pages are follo
   await expect.poll(() => rows('Waiting').count(), patience).toBe(101)
   expect(await page.evaluate('announced')).toEqual([])
   await platform.context.db('handovers').where({ bot_id: bot.id }).update({ status: 'resolved', ended_at: new Date() })
+  await handAllBack()
+})
+
+test('a conversation that another member assigns is announced, also while the queue that it leaves is still shown', async () => {
+  await page.evaluate(
+    `for (const name of ['sound', 'notifications']) localStorage.setItem('isobot.inbox.' + name, 'on')`,
+  )
+  await page.reload()
+  await page.getByText('No conversation waits for a person.').waitFor()
+  // Sounds need a gesture.
+  await page.getByRole('heading', { name: 'Inbox' }).click()
+  await page.evaluate(`Object.defineProperty(document, 'hidden', { get: () => true, configurable: true })`)
+  const announced = () => page.evaluate<string[]>('announced')
+  const { botId, handoverId } = await handOver('Uma', 'A question')
+  const waits = ['tone', 'tone', 'Uma waits for a person: A question · bot of Uma']
+  await expect.poll(announced, patience).toEqual(waits)
+  const held = Promise.withResolvers<void>()
+  await page.route('**/v1/admin/handovers?*status=pending*', async (route) => {
+    await held.promise
+    await route.continue()
+  })
+  await assign(botId, handoverId, agent)
+  const isAssigned = ['tone', 'tone', 'Uma is assigned to you: A question · bot of Uma']
+  await expect.poll(announced, patience).toEqual([...waits, ...isAssigned])
+  held.resolve()
+  await expect.poll(() => names('Waiting'), patience).toEqual([])
+  expect(await announced()).toHaveLength(6)
+  await page.unroute('**/v1/admin/handovers?*status=pending*')
   await handAllBack()
 })
 

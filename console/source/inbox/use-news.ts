@@ -13,20 +13,27 @@ import type { Listed, Page } from './queues.ts'
  */
 export function useNews(first: Page | undefined, firstOfMine: Page | undefined, openId: string | undefined): void {
   const [waiting, mine] = [first?.handovers, firstOfMine?.handovers]
-  const known = useRef<Map<string, number>>(undefined)
-  /** The time of the last that waited on a page that others follow. */
-  const lastOfMany = useRef<string>(undefined)
   const count = (waiting?.length ?? 0) + sum((mine ?? []).map((each) => unreadOf(each, openId)))
   useEffect(() => {
     document.title = `${count > 0 ? `(${count}) ` : ''}Inbox · Isobot`
   }, [count])
+  useNewsOfQueue(first, openId)
+  useNewsOfQueue(firstOfMine, openId)
+}
+
+/** A conversation that goes from one queue to another is news of the other, in whichever order the two are loaded. */
+function useNewsOfQueue(first: Page | undefined, openId: string | undefined): void {
+  /** The unread messages of each conversation at the last look. */
+  const known = useRef<Map<string, number>>(undefined)
+  /** The time of the last that waited on a page that others follow. */
+  const lastOfMany = useRef<string>(undefined)
   useEffect(() => {
-    if (!first || !waiting || !mine) return
+    if (!first) return
     const former = known.current
     const formerLast = lastOfMany.current
     known.current = new Map()
-    lastOfMany.current = first.meta.nextToken === undefined ? undefined : waiting.at(-1)?.handover.createdAt
-    for (const each of [...waiting, ...mine]) {
+    lastOfMany.current = first.meta.nextToken === undefined ? undefined : first.handovers.at(-1)?.handover.createdAt
+    for (const each of first.handovers) {
       const { id, conversationId, unreadCount, status, createdAt } = each.handover
       const isSeen = !document.hidden && conversationId === openId
       known.current.set(id, isSeen ? 0 : unreadCount)
@@ -37,7 +44,7 @@ export function useNews(first: Page | undefined, firstOfMine: Page | undefined, 
       // A conversation that the member has taken over, or reads, is no news.
       if (isNew && !isSeen && !hasMovedUp) announce(newsOf(each, before === undefined), !document.hidden)
     }
-  }, [waiting, mine])
+  }, [first])
 }
 
 function unreadOf({ handover }: Listed, openId: string | undefined): number {
@@ -49,7 +56,7 @@ function newsOf({ bot, handover }: Listed, isFirst: boolean): News {
   const name = user?.name ?? shortId(user?.id ?? conversationId)
   const action = !isFirst ? 'has written' : status === 'pending' ? 'waits for a person' : 'is assigned to you'
   return {
-    id: `${id} ${unreadCount}`,
+    id: `${id} ${status} ${unreadCount}`,
     title: `${name} ${action}`,
     text: [title, bot.name].filter(Boolean).join(' · '),
     href: to('inbox', bot.id, conversationId),
