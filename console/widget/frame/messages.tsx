@@ -45,6 +45,14 @@ export function Messages(): JSX.Element {
     if (isAtEnd && log.current) log.current.scrollTop = log.current.scrollHeight
   }
   useEffect(toEnd)
+  const latest = useRef(toEnd)
+  latest.current = toEnd
+  useEffect(() => {
+    // A frame has no size, and cannot be scrolled, until it is shown; a keyboard or a long text leaves messages less of it.
+    const resized = new ResizeObserver(() => latest.current())
+    resized.observe(log.current!)
+    return () => resized.disconnect()
+  }, [])
   /** The last control in the messages that had the focus. */
   const focused = useRef<Element>(undefined)
   useEffect(() => {

@@ -186,6 +186,28 @@ test('messages of every type are shown, without a violation of WCAG in light, da
   await page.context().close()
 })
 
+test('the newest message is in view when the chat is opened because of its badge, and when a keyboard takes half of the screen', async () => {
+  const { page, chat } = await visit({}, { viewport: { width: 390, height: 760 } })
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  for (let number = 1; number <= 6; number++) {
+    await say(chat, `number ${number}`)
+    await chat.getByText(`You said number ${number}`).waitFor()
+  }
+  const below = () =>
+    page.frames()[1]!.evaluate<number>(`{
+      const { scrollHeight, scrollTop, clientHeight } = document.querySelector('.log')
+      scrollHeight - scrollTop - clientHeight
+    }`)
+  await page.evaluate(`{ botpress.close(); botpress.sendMessage('later') }`)
+  await page.getByRole('button', { name: 'Open the chat. Unread messages: 1' }).click()
+  await chat.getByText('You said later').waitFor()
+  await expect.poll(below, patience).toBeLessThan(2)
+  await page.setViewportSize({ width: 390, height: 420 })
+  await expect.poll(below, patience).toBeLessThan(2)
+  await page.context().close()
+})
+
 test('a message of the visitor is announced once', async () => {
   const { page, chat } = await visit()
   await bubble(page).click()
