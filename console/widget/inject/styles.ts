@@ -3,7 +3,7 @@ export const style = `
 :host { all: initial; }
 [hidden] { display: none !important; }
 * { box-sizing: border-box; font: 15px/1.4 system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif; }
-.bubble, .panel, .invitation { position: fixed; z-index: 2147483000; inset-inline-end: 20px; }
+.bubble, .panel, .invitation { position: fixed; inset-inline-end: 20px; }
 .bubble {
   inset-block-end: 20px; inline-size: 56px; block-size: 56px; padding: 0; border: 0; border-radius: 50%; cursor: pointer;
   background: var(--accent); color: var(--on-accent); box-shadow: 0 4px 16px rgb(0 0 0 / 25%);

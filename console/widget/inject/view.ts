@@ -55,7 +55,11 @@ export function openView(target: Element | undefined, toggle: () => void): View 
   let absence: HTMLElement | undefined
   root.append(panel)
   if (target) host.style.cssText = 'display:block;width:100%;height:100%'
-  else root.append(bubble)
+  else {
+    // Rules of the page for its elements give it no size, and a body that is a grid or a flexible box no place.
+    host.style.cssText = 'all:initial;position:fixed;z-index:2147483000'
+    root.append(bubble)
+  }
   ;(target ?? document.body).append(host)
   if (!target) stayInBody(host)
 

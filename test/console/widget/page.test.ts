@@ -198,6 +198,28 @@ test('a bot shows, hides, toggles and configures the chat; the page gets the eve
   await page.context().close()
 })
 
+test('the bubble takes no room in the layout of the page, whose rules do not reach it', async () => {
+  const { page } = await visit()
+  await bubble(page).waitFor()
+  const place = await bubble(page).boundingBox()
+  await page.evaluate(`{
+    const sheet = new CSSStyleSheet()
+    sheet.replaceSync(\`
+      body { display: grid; grid-auto-rows: 1fr; gap: 40px; min-height: 90vh }
+      div { min-height: 200px; margin: 30px; padding: 30px; border: 1px solid; transform: scale(2) }\`)
+    document.adoptedStyleSheets = [sheet]
+  }`)
+  const layout = () =>
+    page.evaluate<string>(
+      `JSON.stringify([...document.querySelectorAll('html, body, main')].map((one) => one.getBoundingClientRect()))`,
+    )
+  const withBubble = await layout()
+  expect(await bubble(page).boundingBox()).toEqual(place)
+  await page.evaluate(`document.querySelector('[data-isobot]').remove()`)
+  expect(await layout()).toBe(withBubble)
+  await page.context().close()
+})
+
 test('a chat in an element of the page stores nothing before the visitor turns to it, also where storage is refused', async () => {
   const visitors = await countVisitors()
   const { page, chat, complaints } = await visit({ origin: site.foreignOrigin, attributes: 'data-selector="#chat"' })
