@@ -55,6 +55,8 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     sample: hello.sample,
     ask,
     onSent: (message) => emit('messageSent', message),
+    // Another stream begins another conversation, which the message follows.
+    onLost: () => stream.restart(),
   })
   const { messages, people, outbox } = transcript
   const composing = openComposing((isTyping) => emit('isTyping', { isTyping }))

@@ -1,4 +1,5 @@
 import { signal, type ReadonlySignal } from '@preact/signals'
+import { ChatError } from '../../../shared/chat-client/chat-error.ts'
 import type { Ask } from './api.ts'
 import { isBeingWritten, keyOf, merge, sentIdOf, type Shown } from './history.ts'
 import { openOutbox, type Outbox, type Unsent } from './outbox.ts'
@@ -39,12 +40,15 @@ interface Parts {
   sample: Message[] | undefined
   ask: Ask
   onSent: (message: Message) => void
+  /** The visitor no longer is in the present conversation, as after its deletion. */
+  onLost: () => void
 }
 
 /** Screen readers look at a change of a page within this time. */
 const recallMilliseconds = 1000
 
-export function openTranscript({ storage, webhookId, visitor, user, current, sample, ask, onSent }: Parts): Transcript {
+export function openTranscript(parts: Parts): Transcript {
+  const { storage, webhookId, visitor, user, current, sample, ask, onSent, onLost } = parts
   const messages = signal<Shown[]>(sample ?? [])
   const unsent = signal<Unsent[]>([])
   const people = openPeople(() => user.value?.id)
@@ -62,9 +66,15 @@ export function openTranscript({ storage, webhookId, visitor, user, current, sam
     visitor.id,
     async ({ id, conversationId, payload }, signal) => {
       const body = { conversationId, payload, metadata: { clientMessageId: id } }
-      const { message } = await ask<{ message: Message }>('POST', 'messages', body, { once: id, signal })
-      if (conversationId === current.value) add([message])
-      onSent(message)
+      try {
+        const { message } = await ask<{ message: Message }>('POST', 'messages', body, { once: id, signal })
+        if (conversationId === current.value) add([message])
+        onSent(message)
+      } catch (error) {
+        const isLost = error instanceof ChatError && error.type === 'Forbidden'
+        if (isLost && conversationId === current.value) onLost()
+        throw error
+      }
     },
     () => (unsent.value = outbox.list()),
   )

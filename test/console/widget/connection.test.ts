@@ -15,15 +15,16 @@ beforeAll(async () => {
 }, installing)
 afterAll(() => parts.disposeAsync())
 
+/** The newest message with a text. */
+async function newestWith(text: string) {
+  const messages = platform.context.db('messages').whereRaw(`payload ->> 'text' = ?`, [text])
+  return (await messages.orderBy('created_at', 'desc').first('id', 'bot_id', 'conversation_id'))!
+}
+
 /** Deletes the newest message with a text, as its bot. */
 async function remove(text: string): Promise<void> {
-  const message = await platform.context
-    .db('messages')
-    .whereRaw(`payload ->> 'text' = ?`, [text])
-    .orderBy('created_at', 'desc')
-    .first('id', 'bot_id')
-  const headers = { 'x-bot-id': message!.bot_id }
-  const { status } = await platform.ask('DELETE', `/v1/chat/messages/${message!.id}`, undefined, headers)
+  const { id, bot_id: botId } = await newestWith(text)
+  const { status } = await platform.ask('DELETE', `/v1/chat/messages/${id}`, undefined, { 'x-bot-id': botId })
   expect(status).toBe(200)
 }
 
@@ -326,6 +327,23 @@ test('a conversation with more messages than the first frame is whole after an i
   await expect.poll(() => transcript(chat), patience).toEqual(all)
   await chat.getByText('Hello, I am Ada.').waitFor()
   expect(await earlier.count()).toBe(0)
+  await page.context().close()
+})
+
+test('a message that is sent after its conversation was deleted begins another one, without a reload', async () => {
+  const { page, chat } = await visit()
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  await say(chat, 'to the first')
+  await chat.getByText('You said to the first').waitFor()
+  const row = await newestWith('You said to the first')
+  const path = `/v1/chat/conversations/${row.conversation_id}`
+  expect((await platform.ask('DELETE', path, undefined, { 'x-bot-id': row.bot_id })).status).toBe(200)
+  await say(chat, 'to the second')
+  await chat.getByText('You said to the second').waitFor()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  expect(await transcript(chat)).toEqual(['You said to the second'])
+  expect(await chat.getByRole('alert').count()).toBe(0)
   await page.context().close()
 })
 
