@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createChatUser } from '../support/chat-client.ts'
 import { listen } from '../support/event-stream.ts'
@@ -569,6 +569,32 @@ test('on a phone there is the list or the conversation', async () => {
   expect(await width()).toBe(320)
   await page.keyboard.press('Escape')
   await expect.poll(focused, patience).toBe('Jo')
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await handAllBack()
+})
+
+/** Whether an element is in a window of 400 pixels, from top to bottom. */
+async function isInView(shown: Locator): Promise<boolean> {
+  const { y, height } = (await shown.boundingBox())!
+  return y >= 0 && y + height <= 400
+}
+
+test('in a low window, as at 200 %, the newest message is in view, and so is the field of the reply that has the focus', async () => {
+  const description = 'The parcel of order 17 is broken, and the customer wants the money back. '.repeat(4)
+  const { user, id, handoverId } = await handOver('Yan', 'A broken parcel')
+  await platform.context.db('handovers').where({ id: handoverId }).update({ description })
+  for (let number = 1; number <= 10; number++) await user.send(id, `Message ${number}`)
+  await page.setViewportSize({ width: 640, height: 400 })
+  await rows('Waiting').click()
+  const newest = log().getByText('Message 10', { exact: true })
+  await newest.waitFor()
+  await log().hover()
+  await expect.poll(() => isInView(newest), patience).toBe(true)
+  expect((await log().boundingBox())!.height).toBeGreaterThan(150)
+  await page.getByRole('button', { name: 'Take over' }).click()
+  await fieldWithFocus('Reply')
+  await expect.poll(() => isInView(page.getByRole('textbox', { name: 'Reply' })), patience).toBe(true)
+  expect(await isInView(newest)).toBe(true)
   await page.setViewportSize({ width: 1280, height: 800 })
   await handAllBack()
 })
