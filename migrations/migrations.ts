@@ -67,6 +67,7 @@ import * as workflowEvents from './117_workflow_events.ts'
 import * as publicIntegrations from './118_public_integrations.ts'
 import * as workflowsByTags from './119_workflows_by_tags.ts'
 import * as installationRemovals from './120_installation_removals.ts'
+import * as statesOfOwners from './121_states_of_owners.ts'
 
 interface Migration extends Knex.Migration {
   /** Where old and new processes cannot do everything side by side: what does not work, and what to do until all are replaced. */
@@ -138,6 +139,7 @@ export const migrations: Record<string, Migration> = {
   '118_public_integrations': publicIntegrations,
   '119_workflows_by_tags': workflowsByTags,
   '120_installation_removals': installationRemovals,
+  '121_states_of_owners': statesOfOwners,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

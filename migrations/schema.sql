@@ -66,6 +66,18 @@ AS $function$
         return null;
       end $function$;
 
+CREATE OR REPLACE FUNCTION public.delete_states()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        -- Arrays, for which a plan that was made while there were few states uses the index too.
+        delete from states
+        where bot_id = any(array(select distinct bot_id from removed)) and type = tg_argv[0]
+          and owner_id = any(array(select id from removed));
+        return null;
+      end $function$;
+
 CREATE OR REPLACE FUNCTION public.record_handover_news()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -371,6 +383,8 @@ CREATE INDEX conversations_by_owner ON public.conversations USING btree (owner_i
 CREATE INDEX conversations_by_tags ON public.conversations USING gin (tags jsonb_path_ops) WHERE (tags <> '{}'::jsonb);
 
 CREATE INDEX conversations_by_update ON public.conversations USING btree (bot_id, updated_at DESC, id DESC);
+
+CREATE TRIGGER delete_states AFTER DELETE ON public.conversations REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION delete_states('conversation');
 
 CREATE TRIGGER refuse_external_id BEFORE INSERT ON public.conversations FOR EACH ROW WHEN ((new.foreign_id ~ '^(user|bot|conv|msg|evt)_[0-7][0-9A-HJKMNP-TV-Z]{25}$'::text)) EXECUTE FUNCTION refuse_external_id();
 
@@ -1381,6 +1395,8 @@ create table users (
   constraint users_tags_size CHECK ((pg_column_size(tags) <= 400000)) NOT VALID
 );
 
+CREATE TRIGGER delete_states AFTER DELETE ON public.users REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION delete_states('user');
+
 CREATE TRIGGER refuse_external_id BEFORE INSERT ON public.users FOR EACH ROW WHEN ((new.foreign_id ~ '^(user|bot|conv|msg|evt)_[0-7][0-9A-HJKMNP-TV-Z]{25}$'::text)) EXECUTE FUNCTION refuse_external_id();
 
 CREATE INDEX users_by_bot ON public.users USING btree (bot_id, created_at DESC, id DESC);
@@ -1448,6 +1464,8 @@ create table workflows (
   constraint workflows_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'in_progress'::text, 'failed'::text, 'completed'::text, 'listening'::text, 'paused'::text, 'timedout'::text, 'cancelled'::text]))),
   constraint workflows_tags_size CHECK ((pg_column_size(tags) <= 400000)) NOT VALID
 );
+
+CREATE TRIGGER delete_states AFTER DELETE ON public.workflows REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION delete_states('workflow');
 
 CREATE INDEX workflows_by_bot ON public.workflows USING btree (bot_id, created_at DESC, id DESC);
 

@@ -15,7 +15,8 @@ export const withoutWaiting = `set_config('synchronous_commit', 'off', true)`
 /** Changes that a run made to top-level keys of one state. */
 export interface StateChange {
   id: string
-  type: StateType
+  type: Extract<StateType, 'bot' | 'user' | 'conversation'>
+  /** The event's own bot, user or conversation. */
   ownerId: string
   name: string
   set: Record<string, unknown>
@@ -103,14 +104,25 @@ const endedEvents = `
     returning events.id, bot_id, conversation_id, installation_id
   )`
 
+/**
+ * A state is written while its owner exists, and cannot be deleted before the commit: the event's conversation, because a
+ * deletion waits for the event; a user, whose row is locked after the event's, as the deletion of an installation does.
+ */
 const completion = `
   with ${endedEvents}, change as (
-    select ended.bot_id, given.* from ended, jsonb_to_recordset(:states) as given
+    select ended.bot_id, ended.conversation_id, given.* from ended, jsonb_to_recordset(:states) as given
       ("eventId" text, id text, type text, "ownerId" text, name text, set jsonb, removed text[], expiry bigint)
     where given."eventId" = ended.id
+  ), owners as materialized (
+    select id, bot_id from users where id = any(array(select "ownerId" from change where type = 'user'))
+    order by id for key share
   ), saved as (
     insert into states as kept (id, bot_id, type, owner_id, name, payload, expiry, expires_at)
     select id, bot_id, type, "ownerId", name, set, expiry, now() + expiry * interval '1 millisecond' from change
+    where case type
+      when 'user' then exists (select from owners where owners.id = "ownerId" and owners.bot_id = change.bot_id)
+      when 'conversation' then "ownerId" = conversation_id
+      else true end
     on conflict (bot_id, type, owner_id, name, installation_id) do update set
       payload = case when kept.expires_at <= now() then excluded.payload
         else (kept.payload || excluded.payload) - (select removed from change where change.id = excluded.id) end,

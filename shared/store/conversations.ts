@@ -121,12 +121,7 @@ export async function deleteConversation(db: Database, botId: string, id: string
     )
     const ids = rows.map((row) => row.id)
     await deleteRowsOfConversations(transaction, ids)
-    await query(
-      transaction,
-      `with deleted as (delete from conversations where id = any(:ids::text[]) returning id)
-       delete from states using deleted where bot_id = :botId and type = 'conversation' and owner_id = deleted.id`,
-      { botId, ids },
-    )
+    await query(transaction, 'delete from conversations where id = any(:ids::text[])', { ids })
   })
 }
 

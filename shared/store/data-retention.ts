@@ -3,7 +3,7 @@ import type { Retention } from '../models/retention.ts'
 import { flowStateName } from '../models/state.ts'
 import { query, type Database } from './database.ts'
 import { eraseOfConversation } from './erase-person.ts'
-import { eraseOfEvents, eraseStatesOf } from './erase-rows.ts'
+import { eraseOfEvents } from './erase-rows.ts'
 import { deleteUser } from './users.ts'
 
 /**
@@ -175,16 +175,14 @@ export async function deleteOldWorkflowsWithoutConversation(
   const { ids } = row!
   await query(transaction, 'select id from workflows where id = any(:ids::text[]) order by id for update', { ids })
   // A second statement sees the children that were created, and the workflows that were continued, until the lock.
-  const deleted = await query<{ id: string }>(
+  const deleted = await query(
     transaction,
     `delete from workflows where bot_id = :botId and id = any(:ids::text[]) and completed_at < ${until}
        and not exists (select from workflows child where child.parent_id = workflows.id)
      returning id`,
     { botId, ids, days },
   )
-  const gone = deleted.map(({ id }) => id)
-  await eraseStatesOf(transaction, botId, 'workflow', gone)
-  return stepOf(row!, scope, { workflow: gone.length })
+  return stepOf(row!, scope, { workflow: deleted.length })
 }
 
 /** SQL for whether the conversation `c` is over: long without an entry, with nothing in progress, and no copy of another. */

@@ -6,7 +6,8 @@ import { deleteAllRows } from './table-rows.ts'
 /**
  * Deletion of the rows that go with a bot, an installation or a conversation, in batches: all of them together take longer
  * than a statement may. Rows that others refer to are deleted after those, because a row that goes with another one costs a
- * statement of its own. Rows that are written meanwhile go with the bot, the installation or the conversation.
+ * statement of its own. Rows that are written meanwhile go with the bot, the installation or the conversation. A trigger
+ * deletes the states of users, conversations and workflows with these (docs/decisions/0144).
  */
 
 /** Rows of one statement, which takes some 100 ms. */
@@ -22,19 +23,23 @@ export async function deleteRowsOfBot(db: Database, botId: string): Promise<void
   for (const table of tablesOfBot) await deleteWhere(db, table, 'bot_id = :botId', { botId })
 }
 
+/** The tables with many rows of a conversation. */
+const tablesOfConversation = ['messages', 'events', 'workflows']
+
 /** Conversations whose rows one statement looks for. */
 const conversationsOfBatch = 100
 
 /** Deletes the rows of an installation that is about to be deleted. */
 export async function deleteRowsOfInstallation(db: Database, installationId: string): Promise<void> {
   for (;;) {
+    // In a transaction, conversations are locked before their events and workflows, as everywhere.
     const rows = await query<{ id: string }>(
       db,
-      `select id from conversations where installation_id = :installationId limit ${conversationsOfBatch}`,
+      `select id from conversations where installation_id = :installationId limit ${conversationsOfBatch} for update`,
       { installationId },
     )
     const ids = rows.map(({ id }) => id)
-    for (const table of ['messages', 'events']) {
+    for (const table of tablesOfConversation) {
       await deleteWhere(db, table, 'conversation_id = any(:ids::text[])', { ids })
     }
     await query(db, 'delete from conversations where id = any(:ids::text[])', { ids })
@@ -51,9 +56,9 @@ export async function deleteRowsOfInstallation(db: Database, installationId: str
  */
 const batchOfTransaction = 20_000
 
-/** Deletes the messages and events of conversations that are about to be deleted, and are locked. */
+/** Deletes the messages, events and workflows of conversations that are about to be deleted, and are locked. */
 export async function deleteRowsOfConversations(transaction: Database, ids: string[]): Promise<void> {
-  for (const table of ['messages', 'events']) {
+  for (const table of tablesOfConversation) {
     await deleteWhere(transaction, table, 'conversation_id = any(:ids::text[])', { ids }, batchOfTransaction)
   }
 }

@@ -4,7 +4,7 @@ import { maxUsers } from '../models/data-request.ts'
 import { deleteConversation } from './conversations.ts'
 import { insertPersonIds, type PersonId } from './data-requests.ts'
 import { query, type Database } from './database.ts'
-import { eraseOfEvents, eraseStatesOfWorkflows } from './erase-rows.ts'
+import { eraseOfEvents } from './erase-rows.ts'
 import { deleteUser } from './users.ts'
 
 /** The users that are a person, and what belongs to them. */
@@ -192,7 +192,6 @@ export async function eraseOfConversation(
     'select count(*)::integer as count from conversations where bot_id = :botId and id = :id',
     { botId, id },
   )
-  await eraseStatesOfWorkflows(transaction, botId, id)
   await deleteConversation(transaction, botId, id)
   return { erased: { conversation: row!.count }, isGone: true }
 }

@@ -55,7 +55,7 @@ const statements: Record<SourceKind, string> = {
 }
 
 /**
- * Erases rows of one kind, with what belongs to them: an event's journal, log lines and webhook body, a workflow's states.
+ * Erases rows of one kind, with what belongs to them, such as an event's journal, log lines and webhook body.
  *
  * @param addresses as the source of that kind makes them; rows that are gone are left out
  * @returns the number of erased rows, and the objects that no file refers to any more
@@ -67,7 +67,7 @@ export async function eraseRows(
   addresses: Record<string, unknown>[],
 ): Promise<{ erased: number; objectIds: string[] }> {
   if (addresses.length === 0) return { erased: 0, objectIds: [] }
-  const returned = kind === 'file' ? 't.object_id' : kind === 'event' || kind === 'workflow' ? 't.id' : 'null::text'
+  const returned = kind === 'file' ? 't.object_id' : kind === 'event' ? 't.id' : 'null::text'
   const rows = await query<{ id: string | null }>(
     transaction,
     `with given as materialized (select value as address from jsonb_array_elements(:addresses))
@@ -76,7 +76,6 @@ export async function eraseRows(
   )
   const ids = rows.flatMap(({ id }) => id ?? [])
   if (kind === 'event') await eraseOfEvents(transaction, botId, ids)
-  if (kind === 'workflow') await eraseStatesOf(transaction, botId, 'workflow', ids)
   return { erased: rows.length, objectIds: kind === 'file' ? ids : [] }
 }
 
@@ -88,33 +87,5 @@ export async function eraseOfEvents(transaction: Database, botId: string, eventI
     `with bodies as (delete from webhook_bodies where event_id = any(:eventIds::text[]))
      delete from logs where event_id = any(:eventIds::text[]) and bot_id = :botId`,
     { botId, eventIds },
-  )
-}
-
-export async function eraseStatesOf(
-  transaction: Database,
-  botId: string,
-  type: 'conversation' | 'workflow',
-  ownerIds: string[],
-): Promise<void> {
-  if (ownerIds.length === 0) return
-  await query(
-    transaction,
-    'delete from states where bot_id = :botId and type = :type and owner_id = any(:ownerIds::text[])',
-    { botId, type, ownerIds },
-  )
-}
-
-/** Erases the states of a conversation's workflows, which go with the conversation. */
-export async function eraseStatesOfWorkflows(
-  transaction: Database,
-  botId: string,
-  conversationId: string,
-): Promise<void> {
-  await query(
-    transaction,
-    `delete from states where bot_id = :botId and type = 'workflow'
-       and owner_id in (select id from workflows where bot_id = :botId and conversation_id = :conversationId)`,
-    { botId, conversationId },
   )
 }

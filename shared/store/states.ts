@@ -54,8 +54,8 @@ export async function findFlowState(
   return (await db('states').where(named).whereNull('installation_id').first('payload'))?.payload
 }
 
-/** Replaces or creates a state, including its expiry. */
-export async function putState(db: Database, state: NewState): Promise<StateRow> {
+/** Replaces or creates a state, including its expiry. Undefined when its owner has been deleted. */
+export async function putState(db: Database, state: NewState): Promise<StateRow | undefined> {
   return upsert(db, state, {
     payload: 'excluded.payload',
     expiry: 'excluded.expiry',
@@ -63,11 +63,12 @@ export async function putState(db: Database, state: NewState): Promise<StateRow>
 }
 
 /**
- * Sets the given top-level keys of a state and leaves the others; creates the state if there is none.
+ * Sets the given top-level keys of a state and leaves the others; creates the state if there is none. Undefined when its
+ * owner has been deleted.
  *
  * @param keepsExpiry whether an existing state keeps its expiry
  */
-export async function mergeState(db: Database, state: NewState, keepsExpiry: boolean): Promise<StateRow> {
+export async function mergeState(db: Database, state: NewState, keepsExpiry: boolean): Promise<StateRow | undefined> {
   return upsert(db, state, {
     payload: `case when kept.expires_at <= now() then excluded.payload else kept.payload || excluded.payload end`,
     expiry: keepsExpiry
@@ -76,22 +77,39 @@ export async function mergeState(db: Database, state: NewState, keepsExpiry: boo
   })
 }
 
-/** Creates a state unless there is one; an existing one is touched and returned. */
-export async function ensureState(db: Database, state: NewState): Promise<StateRow> {
+/** Creates a state unless there is one; an existing one is touched and returned. Undefined when its owner has been deleted. */
+export async function ensureState(db: Database, state: NewState): Promise<StateRow | undefined> {
   return upsert(db, state, {
     payload: `case when kept.expires_at <= now() then excluded.payload else kept.payload end`,
     expiry: `case when kept.expires_at <= now() then excluded.expiry else kept.expiry end`,
   })
 }
 
+/** The tables of owners. Bots and installations are referred to by foreign keys. */
+const ownerTables: Partial<Record<StateType, string>> = {
+  user: 'users',
+  conversation: 'conversations',
+  workflow: 'workflows',
+}
+
+/** SQL for the owner of a new state, which cannot be deleted before the commit. */
+function lockedOwner(type: StateType): string {
+  const table = ownerTables[type]
+  return table ? `from (select from ${table} where bot_id = :botId and id = :ownerId for key share) owner` : ''
+}
+
 /** @param conflict SQL for the columns of an existing row, which is named `kept` */
-async function upsert(db: Database, state: NewState, conflict: { payload: string; expiry: string }): Promise<StateRow> {
+async function upsert(
+  db: Database,
+  state: NewState,
+  conflict: { payload: string; expiry: string },
+): Promise<StateRow | undefined> {
   const [row] = await query<StateRow>(
     db,
     `insert into states as kept
        (id, bot_id, type, owner_id, name, installation_id, payload, expiry, expires_at)
-     values (:id, :botId, :type, :ownerId, :name, :installationId, :payload, :expiry::bigint,
-       ${expiryFromNow(':expiry::bigint')})
+     select :id, :botId, :type, :ownerId, :name, :installationId, :payload, :expiry::bigint,
+       ${expiryFromNow(':expiry::bigint')} ${lockedOwner(state.type)}
      on conflict (bot_id, type, owner_id, name, installation_id) do update set
        payload = ${conflict.payload}, expiry = ${conflict.expiry},
        expires_at = ${expiryFromNow(`(${conflict.expiry})`)},
@@ -104,7 +122,6 @@ async function upsert(db: Database, state: NewState, conflict: { payload: string
       expiry: state.expiry,
     },
   )
-  if (!row) throw new Error('The stored state was not returned')
   return row
 }
 

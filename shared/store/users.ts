@@ -118,17 +118,13 @@ export function deleteUser(
     await query(
       transaction,
       `with deleted as (
-         delete from users where bot_id = :botId and id = :id returning id, tags
-       ), copied as (
-         delete from users using deleted, jsonb_each_text(deleted.tags) tag, installations
-          where users.id = tag.value and tag.key not like '%:%' and users.bot_id = :botId
-            and installations.id = users.installation_id and installations.integration_id is null
-            and installations.integration = '${inboxIntegration}'
-            and not exists (select from member_users where user_id = users.id)
-          returning users.id
+         delete from users where bot_id = :botId and id = :id returning tags
        )
-       delete from states where bot_id = :botId and type = 'user'
-         and owner_id in (select id from deleted union all select id from copied)`,
+       delete from users using deleted, jsonb_each_text(deleted.tags) tag, installations
+       where users.id = tag.value and tag.key not like '%:%' and users.bot_id = :botId
+         and installations.id = users.installation_id and installations.integration_id is null
+         and installations.integration = '${inboxIntegration}'
+         and not exists (select from member_users where user_id = users.id)`,
       { botId, id },
     )
     return conversationIds

@@ -248,18 +248,7 @@ export async function changeWorkflow(
 
 /** Deletes a workflow with all its descendants, and their states. */
 export async function deleteWorkflow(db: Database, botId: string, id: string): Promise<void> {
-  await query(
-    db,
-    `with recursive family as (
-       select id from workflows where bot_id = :botId and id = :id
-       union
-       select workflows.id from workflows join family on parent_id = family.id
-     ), gone as (
-       delete from states where bot_id = :botId and type = 'workflow' and owner_id in (select id from family)
-     )
-     delete from workflows where bot_id = :botId and id = :id`,
-    { botId, id },
-  )
+  await query(db, 'delete from workflows where bot_id = :botId and id = :id', { botId, id })
 }
 
 /** Workflows whose time has expired, the longest expired first. */

@@ -6,7 +6,7 @@ import { operation } from '../../rpc/operation.ts'
 import { stateDefinition } from '../../messaging/state-definition.ts'
 import type { Database } from '../../store/database.ts'
 import { ensureState, touchState, type NewState, type StateName } from '../../store/states.ts'
-import { assertFits, namedState, stateExpiry, stateMeta, stateName } from './state-owner.ts'
+import { assertFits, namedState, noOwner, stateExpiry, stateMeta, stateName } from './state-owner.ts'
 
 export const getOrSetState = operation({
   name: 'getOrSetState',
@@ -20,9 +20,11 @@ export const getOrSetState = operation({
 
   async handle(context, input) {
     const name = await namedState(context, input)
-    const kept = await once(context, input, async (db) =>
-      toState((await touchState(db, name)) ?? (await ensureState(db, await toNewState(db, name, input)))),
-    )
+    const kept = await once(context, input, async (db) => {
+      const row = (await touchState(db, name)) ?? (await ensureState(db, await toNewState(db, name, input)))
+      if (!row) throw noOwner(input)
+      return toState(row)
+    })
     return { state: kept, meta: { cached: false } }
   },
 })

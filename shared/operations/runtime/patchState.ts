@@ -6,7 +6,7 @@ import { state, toState } from '../../models/state.ts'
 import { operation } from '../../rpc/operation.ts'
 import { stateDefinition } from '../../messaging/state-definition.ts'
 import { mergeState } from '../../store/states.ts'
-import { assertFits, namedState, stateExpiry, stateName } from './state-owner.ts'
+import { assertFits, namedState, noOwner, stateExpiry, stateName } from './state-owner.ts'
 
 export const patchState = operation({
   name: 'patchState',
@@ -34,10 +34,12 @@ export const patchState = operation({
           }
           const keepsExpiry = expiry === undefined
           const row = await mergeState(transaction, state, keepsExpiry)
+          if (!row) throw noOwner(input)
           const completed = definition.complete(row.payload)
           assertFits(completed)
           if (isDeepStrictEqual(completed, row.payload)) return toState(row)
-          return toState(await mergeState(transaction, { ...state, payload: completed }, keepsExpiry))
+          // The first merge has locked the owner.
+          return toState((await mergeState(transaction, { ...state, payload: completed }, keepsExpiry))!)
         }),
       ),
     }

@@ -5,7 +5,7 @@ import { state, toState } from '../../models/state.ts'
 import { operation } from '../../rpc/operation.ts'
 import { stateDefinition } from '../../messaging/state-definition.ts'
 import { putState, removeState } from '../../store/states.ts'
-import { assertFits, namedState, noState, stateExpiry, stateName } from './state-owner.ts'
+import { assertFits, namedState, noOwner, noState, stateExpiry, stateName } from './state-owner.ts'
 
 export const setState = operation({
   name: 'setState',
@@ -26,7 +26,11 @@ export const setState = operation({
     const state = { ...name, id: newId('state'), expiry: expiry === undefined ? definition.expiry : expiry }
     return {
       state: await once(context, input, async (db) => {
-        if (completed) return toState(await putState(db, { ...state, payload: completed }))
+        if (completed) {
+          const row = await putState(db, { ...state, payload: completed })
+          if (!row) throw noOwner(input)
+          return toState(row)
+        }
         const removed = await removeState(db, name)
         if (!removed) throw noState(input)
         return { ...toState(removed), payload: {} }

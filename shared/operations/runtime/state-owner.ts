@@ -57,7 +57,12 @@ export async function namedState({ db, caller }: BotContext, { type, id, name }:
     }
     if (await isOwner[type]()) return { ...own, ownerId: id }
   }
-  throw notFound(`State owner ${type} '${id}'`)
+  throw noOwner({ type, id })
+}
+
+/** For an owner that does not exist, or has been deleted since the name was checked. */
+export function noOwner({ type, id }: Pick<Named, 'type' | 'id'>): ApiError {
+  return notFound(`State owner ${type} '${id}'`)
 }
 
 export function noState({ type, id, name }: Named): ApiError {

@@ -294,6 +294,19 @@ describe('state', () => {
     expect(await platform.context.db('states').where({ bot_id: bot.id })).toEqual([])
   })
 
+  test('of a user whom the hook deletes is not kept, and the others are', async () => {
+    const { bot, event } = await tell(`
+      export const hooks = {
+        async afterIncomingMessage({ event, state, client }) {
+          for (const part of ['bot', 'user', 'conversation']) state[part].name = 'Ann'
+          await client.deleteUser({ id: event.userId })
+        },
+      }`)
+    expect(event).toMatchObject({ status: 'processed' })
+    const kept = await platform.context.db('states').where({ bot_id: bot.id }).orderBy('type').pluck('type')
+    expect(kept).toEqual(['bot', 'conversation'])
+  })
+
   test('forgets the keys that a hook deletes', async () => {
     const bot = await platform.createBot(`
       export const hooks = {

@@ -384,7 +384,8 @@ describe('events and workflows without a conversation', () => {
     await expect.poll(reminded, patience).toBe(1)
     await remind(bot, { schedule: { delay: 3_600_000 } })
     const [done, going] = [await begin(bot, 'done'), await begin(bot, 'going')]
-    await asBot(bot, 'PUT', `/states/workflow/${done}/notes`, { payload: { text: 'x' } })
+    const noted = await asBot(bot, 'POST', `/states/workflow/${done}/notes`, { payload: { text: 'x' } })
+    expect(noted).toMatchObject({ status: 200 })
     await end(bot, done)
     await settled(bot)
     await age(bot, 31)

@@ -50,6 +50,31 @@ test('an integration whose removal has been stored is removed although the api i
   }
 })
 
+test('the states of the users and conversations of an integration go with it, those of others stay', async () => {
+  const { id } = await platform.createBot()
+  await installCode(platform, id, 'export const channels = {}')
+  const asBot = (path: string, body: object) => platform.ask('POST', `/v1/chat${path}`, body, { 'x-bot-id': id })
+  for (const integrationName of ['tool', 'chat']) {
+    const { conversation } = (await asBot('/conversations', { channel: 'channel', tags: {}, integrationName })).body
+    const { user } = (await asBot('/users', { tags: {}, integrationName })).body
+    const begun = { name: 'order', status: 'listening', conversationId: conversation.id }
+    const { workflow } = (await asBot('/workflows', begun)).body
+    for (const [type, { id: owner }] of Object.entries({ conversation, user, workflow })) {
+      const stored = await asBot(`/states/${type}/${owner}/notes`, { payload: { of: integrationName } })
+      expect(stored).toMatchObject({ status: 200 })
+    }
+  }
+  expect(await platform.ask('PUT', `/v1/admin/bots/${id}`, { integrations: { tool: null } })).toMatchObject({
+    status: 200,
+  })
+  const left = await platform.context.db('states').where({ bot_id: id }).orderBy('type')
+  expect(left.map(({ type, payload }) => [type, payload['of']])).toEqual([
+    ['conversation', 'chat'],
+    ['user', 'chat'],
+    ['workflow', 'chat'],
+  ])
+})
+
 test('an integration that is installed again while it is being removed stays, and is registered', async () => {
   const { id } = await platform.createBot()
   const { integrationId } = await installCode(platform, id, code)

@@ -205,9 +205,12 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
 
   test('deleteConversation removes a conversation with its messages and what is kept of it', async () => {
     const { id } = await create()
+    const begun = { name: 'order', status: 'listening', conversationId: id }
+    const { workflow } = (await ask('POST', '/v1/chat/workflows', begun)).body
     await ask('POST', `/v1/chat/states/conversation/${id}/basket`, { payload: { n: 1 } })
-    const states = () => platform.context.db('states').where({ type: 'conversation', owner_id: id })
-    expect(await states()).toHaveLength(1)
+    await ask('POST', `/v1/chat/states/workflow/${workflow.id}/basket`, { payload: { n: 1 } })
+    const states = () => platform.context.db('states').whereIn('owner_id', [id, workflow.id])
+    expect(await states()).toHaveLength(2)
     const said = { conversationId: id, type: 'text', payload: { text: 'hi' } }
     const { message } = (await ask('POST', '/v1/chat/messages', said)).body
     expect(await ask('DELETE', `${conversations}/${id}`)).toMatchObject({ status: 200, body: {} })
