@@ -131,6 +131,39 @@ export async function deleteOldVersions(
   return { cursor: looked < limit ? undefined : (last ?? undefined), deleted }
 }
 
+/** SQL for whether the owner of a state in `looked` does not exist. Unlike `exists`, it is always looked up by the index. */
+const isGone = (table: string) => `(select id from ${table} where ${table}.id = looked.owner_id) is null`
+
+/**
+ * Deletes states whose user, conversation or workflow does not exist: those that processes of an earlier version have left.
+ *
+ * @param from the id to continue after; the call looks at `limit` states at most
+ */
+export async function deleteStatesWithoutOwners(
+  db: Database,
+  { from, limit }: { from: string | undefined; limit: number },
+): Promise<Progress<string>> {
+  const [row] = await query<{ last: string | null; looked: number; deleted: number }>(
+    db,
+    `with looked as materialized (
+       select id, type, owner_id from states where id > :from order by id limit :limit
+     ), deleted as (
+       delete from states using looked
+       where states.id = looked.id and case looked.type
+         when 'user' then ${isGone('users')}
+         when 'conversation' then ${isGone('conversations')}
+         when 'workflow' then ${isGone('workflows')}
+         else false end
+       returning states.id
+     )
+     select (select max(id) from looked) as last, (select count(*)::integer from looked) as looked,
+       (select count(*)::integer from deleted) as deleted`,
+    { from: from ?? '', limit },
+  )
+  const { last, looked, deleted } = row!
+  return { cursor: looked < limit ? undefined : (last ?? undefined), deleted }
+}
+
 /** Runs work that only one process may do at a time. Undefined when another process is doing it. */
 export async function alone<Result>(
   db: Database,

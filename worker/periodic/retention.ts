@@ -12,6 +12,7 @@ import {
   deleteOldJournals,
   deleteOldLogs,
   deleteOldVersions,
+  deleteStatesWithoutOwners,
   type JournalCursor,
 } from '#shared/store/retention.ts'
 import { deleteEndedSessions } from '#shared/store/sessions.ts'
@@ -21,9 +22,9 @@ import { repeatedly } from './repeatedly.ts'
 
 /**
  * Deletes expired rows: logs, questions to language models, journals, old versions, activity, idempotency keys, audit
- * records, data requests, and the messages, conversations and users of bots with a retention. Passes read rows in key order, in
- * batches, so deletion needs no index of its own. `scheduler.ts` handles expired states, because it sends their events to the
- * bots.
+ * records, data requests, states without an owner, and the messages, conversations and users of bots with a retention. Passes
+ * read rows in key order, in batches, so deletion needs no index of its own. `scheduler.ts` handles expired states, because it
+ * sends their events to the bots.
  */
 
 const intervalMilliseconds = 60_000
@@ -66,6 +67,8 @@ export function openRetention(context: Context, rows = rowsOfPass, movesCodeAfte
   let journalCursor: JournalCursor | undefined
   let versionCursor: string | undefined
   let bundleCursor: string | undefined
+  let stateCursor: string | undefined
+  let statesSince = -Infinity
   const openedAt = performance.now()
 
   const passes: Record<string, Pass> = {
@@ -107,6 +110,18 @@ export function openRetention(context: Context, rows = rowsOfPass, movesCodeAfte
       const options = { from: bundleCursor, limit: Math.ceil(rows / 10) }
       const { cursor } = await deleteUnusedBundles(transaction, options)
       bundleCursor = cursor
+      return cursor !== undefined
+    },
+
+    // Once a day: only processes of an earlier version write them, while they still run.
+    'states without an owner': async (transaction) => {
+      if (stateCursor === undefined) {
+        if (performance.now() - statesSince < dayMilliseconds) return false
+        statesSince = performance.now()
+      }
+      const { cursor, deleted } = await deleteStatesWithoutOwners(transaction, { from: stateCursor, limit: rows })
+      if (deleted > 0) log.info({ deleted }, 'States of users, conversations and workflows that are gone are deleted')
+      stateCursor = cursor
       return cursor !== undefined
     },
 

@@ -1,5 +1,5 @@
 import { encodeTime } from 'ulid'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import { deleteUnusedBundles, touchBundle } from '#shared/store/bundles.ts'
 import { alone } from '#shared/store/retention.ts'
@@ -228,6 +228,49 @@ describe('bundles', () => {
     const chatUser = await createChatUser(old[3]!.chatUrl)
     await chatUser.send(await chatUser.createConversation(), 'hello')
     expect(await endedEvents(platform, old[3]!.id, 1)).toMatchObject([{ status: 'processed' }])
+  })
+})
+
+const typesOfStates = (): Promise<string[]> => db()('states').orderBy('type').pluck('type')
+
+describe('states without an owner', () => {
+  const owners = { user: 'user_gone', conversation: 'conv_gone', workflow: 'workflow_gone' }
+  const leave = (ofEach: number) =>
+    db().raw(
+      `insert into states (id, bot_id, type, owner_id, name, payload)
+       select 'state_' || owner.value || number, ?, owner.key, owner.value, number, '{}'
+       from jsonb_each_text(?) owner, generate_series(1, ?) number`,
+      [bot.id, JSON.stringify(owners), ofEach],
+    )
+  afterEach(() => db()('states').delete())
+
+  test('are deleted, a bounded number at a time, and those of others stay', async () => {
+    const chatUser = await createChatUser(bot.chatUrl)
+    const asBot = { 'x-bot-id': bot.id }
+    const { body } = await platform.ask('POST', '/v1/chat/workflows', { name: 'w', status: 'listening' }, asBot)
+    const ids = { user: chatUser.userId, conversation: await chatUser.createConversation(), workflow: body.workflow.id }
+    for (const [type, id] of Object.entries({ ...ids, bot: bot.id })) {
+      const stored = await platform.ask('POST', `/v1/chat/states/${type}/${id}/x`, { payload: {} }, asBot)
+      expect(stored).toMatchObject({ status: 200 })
+    }
+    await leave(100)
+    const retention = openRetention(platform.context, 200)
+    expect(await retention.pass()).toBe(true)
+    expect(await typesOfStates()).toHaveLength(304 - 196)
+    expect(await retention.pass()).toBe(false)
+    expect(await typesOfStates()).toEqual(['bot', 'conversation', 'user', 'workflow'])
+  })
+
+  test('are looked for once a day', async () => {
+    const retention = openRetention(platform.context, 200)
+    await retention.pass()
+    await leave(1)
+    await retention.pass()
+    expect(await typesOfStates()).toHaveLength(3)
+    const now = performance.now.bind(performance)
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 24 * 3600 * 1000)
+    await retention.pass().finally(() => clock.mockRestore())
+    expect(await typesOfStates()).toEqual([])
   })
 })
 
