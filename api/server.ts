@@ -13,6 +13,7 @@ import { limitArrival } from './arrival-limit.ts'
 import { identify } from './authenticate.ts'
 import { readBody } from './body.ts'
 import { routerNetworks } from './client-address.ts'
+import { closeOf } from './close-of.ts'
 import { consolePages } from './console/pages.ts'
 import { allowPages, files } from './files/files.ts'
 import { sendContent } from './files/serve-content.ts'
@@ -122,17 +123,6 @@ function routesOf(context: Context, parts: AppParts): Express {
       })
     } else respond(request, response, reply)
   }
-}
-
-/** A signal that is aborted when the connection ends before the answer. */
-function closeOf(response: Response): AbortSignal {
-  const controller = new AbortController()
-  const abort = () => {
-    if (!response.writableFinished) controller.abort()
-  }
-  if (response.closed) abort()
-  else response.once('close', abort)
-  return controller.signal
 }
 
 const methods = ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']

@@ -76,7 +76,7 @@ function headersOf(request: ExpressRequest): Record<string, string> {
 /** Calls an action as any program does. Its failures are results, which a model reads and may act upon. */
 async function callTool(context: BotContext, tool: Tool, input: Record<string, unknown>): Promise<CallToolResult> {
   const { name, inputSchema } = tool
-  const { caller, metrics } = context
+  const { caller, metrics, callerGone } = context
   const checked = new UntrustedSchema(inputSchema, `the input of '${name}'`).validate(input)
   if ('problem' in checked) {
     metrics.mcpToolCalls.inc({ outcome: 'refused' })
@@ -87,6 +87,7 @@ async function callTool(context: BotContext, tool: Tool, input: Record<string, u
     path: '/v1/chat/actions',
     identify: () => caller,
     body: async () => ({ type: name, input }),
+    ...(callerGone && { callerGone }),
   })
   metrics.mcpToolCalls.inc({ outcome: status < 400 ? 'completed' : 'failed' })
   if (status >= 400) return failed((body as { message: string }).message)

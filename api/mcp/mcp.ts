@@ -5,6 +5,7 @@ import { tenantOf } from '#shared/rpc/caller.ts'
 import { addLogFields } from '#shared/telemetry/log-scope.ts'
 import { program } from '../authenticate.ts'
 import { readBody } from '../body.ts'
+import { closeOf } from '../close-of.ts'
 import type { RequestsInFlight } from '../graceful-close.ts'
 import type { Overload } from '../overload.ts'
 
@@ -46,7 +47,11 @@ async function answer(
   // The transport would wait for the answers of requests that another message of the list cancels.
   if (Array.isArray(body)) throw new ApiError('InvalidPayload', 'Send one JSON-RPC message in each request')
   const { answerMessage } = await import('./answer-message.ts')
-  const { status, headers, text } = await answerMessage({ ...context, caller }, request, body)
+  const { status, headers, text } = await answerMessage(
+    { ...context, caller, callerGone: () => closeOf(response) },
+    request,
+    body,
+  )
   if (response.destroyed) return
   overload.holdAnswer(response, text.length, tenantOf(caller))
   response.status(status).set(headers).end(text)

@@ -82,7 +82,8 @@ export async function answerAuthorization(context: Context, request: Request, ho
   const installation = typeof state === 'string' ? await findEnabled(context, state) : undefined
   if (!installation || !(await hasBegun(context, request, installation.webhook_id))) return notBegun()
   const path = `/oauth${request.path === '/' ? '' : request.path}`
-  const event = await deliver(context, request, { installation, path }, hold)
+  // An identifier that the integration has proved counts, whether or not the browser still waits.
+  const event = await deliver({ ...context, callerGone: undefined }, request, { installation, path }, hold)
   const reply = toWebhookReply(event)
   const given = headersOf(event)
   const identifier = given[identifierHeader]

@@ -8,6 +8,7 @@ import type { EventRow, Installation } from '#shared/models/tables.ts'
 import type { WebhookRequest } from '#shared/models/webhook.ts'
 import { wakeWorker } from '#shared/signals/after-commit.ts'
 import { awaitOutcome } from '#shared/signals/await-outcome.ts'
+import { WaitingRequests } from '#shared/signals/waiting-requests.ts'
 import { findOwnLimits } from '#shared/store/bots.ts'
 import { findEvent, insertEvent } from '#shared/store/events.ts'
 import { deleteBody } from '#shared/store/webhook-bodies.ts'
@@ -17,6 +18,9 @@ import { bodyBytes, storeBody, storeBytes } from './body.ts'
 import { bodyLimitOf } from './limit.ts'
 
 const graceMilliseconds = 5000
+
+/** Anybody who knows the address of a webhook may send requests to it, and each is held for as long as its code takes. */
+const waiting = new WaitingRequests(100)
 
 /** Counts bytes that a request holds for a tenant, or throws. */
 export type Hold = (bytes: number, tenant: string) => void
@@ -39,10 +43,16 @@ export async function findEnabled(context: Context, webhookId: string): Promise<
  * Hands a request to an installation, and waits until its code has handled it.
  *
  * @returns the completed event
- * @throws ApiError `ResourceNotFound` when the installation is removed meanwhile, `OperationTimeout` when its code does
- *   not answer in time
+ * @throws ApiError `RateLimited` before the body is read, when too many requests to the bot's webhooks wait;
+ *   `ResourceNotFound` when the installation is removed meanwhile; `OperationTimeout` when its code does not answer in
+ *   time, or the caller has gone: the stored event is handled all the same
  */
-export async function deliver(
+export async function deliver(context: Context, request: Request, delivery: Delivery, hold: Hold): Promise<EventRow> {
+  const { bot_id: botId } = delivery.installation
+  return waiting.run(botId, 'webhook requests of this bot', () => storeAndAwait(context, request, delivery, hold))
+}
+
+async function storeAndAwait(
   context: Context,
   request: Request,
   { installation, path, body }: Delivery,
@@ -81,7 +91,7 @@ async function handle(
   { id: installationId, bot_id: botId }: Installation,
   { id, payload }: { id: string; payload: WebhookRequest },
 ): Promise<EventRow> {
-  const { db, signals, config } = context
+  const { db, signals, config, callerGone } = context
   const own = await findOwnLimits(db, botId)
   return awaitOutcome(signals, id, {
     async ask() {
@@ -98,6 +108,7 @@ async function handle(
       if (!event) throw removed()
       return event.status === 'pending' ? undefined : event
     },
+    callerGone: callerGone?.(),
     timeoutMilliseconds: allowedLimits(config.sandbox, own).wallMilliseconds + graceMilliseconds,
     timeoutMessage: `The integration did not answer in time; event ${id} will hold its outcome`,
   })

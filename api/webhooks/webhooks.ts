@@ -2,6 +2,7 @@ import { Router, type Request, type RequestHandler } from 'express'
 import type { Context } from '#shared/context.ts'
 import { logFailure } from '#shared/dispatch.ts'
 import { ApiError, notFound } from '#shared/errors.ts'
+import { closeOf } from '../close-of.ts'
 import { endUnread } from '../end-unread.ts'
 import type { Overload } from '../overload.ts'
 import { answerAuthorization, authorizationPages } from './authorization.ts'
@@ -37,7 +38,8 @@ export function webhooks(context: Context, overload: Overload): Router {
 function handlerOf(context: Context, overload: Overload, answer: Answer): RequestHandler {
   return async (request, response) => {
     const hold: Hold = (bytes, tenant) => overload.hold(response, bytes, tenant)
-    const reply = await answerWith(context, request, () => answer(context, request, hold))
+    const given = { ...context, callerGone: () => closeOf(response) }
+    const reply = await answerWith(context, request, () => answer(given, request, hold))
     if (response.destroyed) return
     response.statusCode = reply.status
     response.setHeaders(new Headers(reply.headers))

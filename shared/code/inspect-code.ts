@@ -1,4 +1,5 @@
 import { awaitOutcome } from '../signals/await-outcome.ts'
+import { WaitingRequests } from '../signals/waiting-requests.ts'
 import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { newId } from '../ids.ts'
@@ -10,6 +11,9 @@ import { touchBundle } from '../store/bundles.ts'
 import { deleteInspection, findCompiledCode, findInspectionOutcome, insertInspection } from '../store/inspections.ts'
 
 const inspectionTimeoutMilliseconds = 30_000
+
+/** A worker compiles one upload of a workspace at a time, and each that waits holds a request. */
+const waiting = new WaitingRequests(100)
 
 /** Code as an administrator sends it. */
 export interface UploadedCode {
@@ -34,9 +38,14 @@ export type InspectedCode = CompiledCode & BotDeclaration & { hash: string }
  * @throws ApiError `InvalidPayload` when the code does not parse, throws while it loads, declares a value that is not a
  *   hook, or is a bundle that imports a module which isolates do not provide; or when a flow is not valid
  * @throws ApiError `LimitExceeded` when its compilation exceeds the limits of an upload
- * @throws ApiError `OperationTimeout` when no worker answers, or the caller has gone
+ * @throws ApiError `OperationTimeout` when no worker answers, or the caller has gone; `RateLimited` when too many uploads
+ *   of the workspace wait
  */
-export async function inspectCode(
+export function inspectCode(context: Context, workspaceId: string, upload: UploadedCode): Promise<InspectedCode> {
+  return waiting.run(workspaceId, 'uploads of this workspace', () => askWorker(context, workspaceId, upload))
+}
+
+async function askWorker(
   { db, queue, signals, config, callerGone }: Context,
   workspaceId: string,
   { code: source, sourceMap, flows, limits = {}, secrets = {} }: UploadedCode,

@@ -4,10 +4,13 @@ import { newId } from '../ids.ts'
 import { boundWarnings } from '../models/bounded-warnings.ts'
 import { scriptsIn, type ScriptCompilation, type ScriptCompilations } from '../models/script.ts'
 import { awaitOutcome } from '../signals/await-outcome.ts'
+import { WaitingRequests } from '../signals/waiting-requests.ts'
 import { deleteScriptCheck, findCheckOutcome, insertScriptCheck } from '../store/script-checks.ts'
 
 /** Less than the 30 s after which some routers of platforms end a request. */
 const timeoutMilliseconds = 25_000
+
+const waiting = new WaitingRequests(100)
 
 /** The schema of the warnings in the answer to an upload of an integration. */
 export const scriptWarnings = {
@@ -35,7 +38,8 @@ export async function checkScripts(
   let compilations: ScriptCompilations = {}
   let problem = 'the compiler did not finish those before'
   try {
-    compilations = await askWorker(context, workspaceId, scripts)
+    const ask = () => askWorker(context, workspaceId, scripts)
+    compilations = await waiting.run(workspaceId, 'uploads of this workspace', ask)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     problem = error.message

@@ -2,6 +2,7 @@ import type { PlatformSecret } from '../secrets.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { wakeWorker } from '../signals/after-commit.ts'
 import { awaitOutcome } from '../signals/await-outcome.ts'
+import { WaitingRequests } from '../signals/waiting-requests.ts'
 import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { newId, newWebhookId } from '../ids.ts'
@@ -25,6 +26,9 @@ import type { InstallationChange } from './integrations.ts'
 
 /** Time that an integration's code has to register or unregister before the request is answered without the outcome. */
 const registrationMilliseconds = 30_000
+
+/** Upper bound of the changes of one bot that wait for its integrations in one process: each holds a request. */
+const waiting = new WaitingRequests(100)
 
 /** The work that follows the commit of a change of installations. */
 export interface PostCommitWork {
@@ -85,7 +89,7 @@ export async function finishInstallations(context: Context, postCommitWork: Post
   const { botEvent } = postCommitWork
   if (botEvent) await wakeWorker(context, 'event', botEvent.id, botEvent.botId)
   for (const webhookId of postCommitWork.webhookIds) await installations.changed(webhookId)
-  await Promise.all(postCommitWork.registrations.map((registration) => awaitRegistration(context, registration)))
+  await awaitRegistrations(context, postCommitWork.registrations)
   await removeUnregistered(context, postCommitWork.removed)
 }
 
@@ -181,11 +185,30 @@ function registrationOf(change: Installing): RegistrationType | undefined {
   return isUnchanged ? undefined : 'register'
 }
 
-async function awaitRegistration(context: Context, { id, botId, installationId }: NewRegistration): Promise<void> {
+/** Where too many requests of the bot wait already, workers are woken, and the request is answered without the outcome. */
+async function awaitRegistrations(context: Context, registrations: NewRegistration[]): Promise<void> {
+  const botId = registrations[0]?.botId
+  if (botId === undefined) return
+  try {
+    await waiting.run(botId, 'changes of integrations of this bot', () =>
+      Promise.all(registrations.map((registration) => awaitRegistration(context, registration))),
+    )
+  } catch (error) {
+    if (!(error instanceof ApiError && error.type === 'RateLimited')) throw error
+    for (const registration of registrations) await wakeFor(context, registration)
+  }
+}
+
+function wakeFor(context: Context, { botId, installationId }: NewRegistration): Promise<void> {
+  return wakeWorker(context, 'register', installationId, botId)
+}
+
+async function awaitRegistration(context: Context, registration: NewRegistration): Promise<void> {
   const { db, signals } = context
+  const { id, botId } = registration
   try {
     await awaitOutcome(signals, id, {
-      ask: () => wakeWorker(context, 'register', installationId, botId),
+      ask: () => wakeFor(context, registration),
       async poll() {
         const event = await findEvent(db, botId, id)
         // Another request may have removed the installation meanwhile.

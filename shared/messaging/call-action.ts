@@ -1,5 +1,6 @@
 import { wakeWorker } from '../signals/after-commit.ts'
 import { awaitOutcome } from '../signals/await-outcome.ts'
+import { WaitingRequests } from '../signals/waiting-requests.ts'
 import { chatActions } from './chat-actions.ts'
 import type { Context } from '../context.ts'
 import { onceEachRun, type JournalledRun } from '../rpc/journal.ts'
@@ -18,6 +19,9 @@ import { listInstallations } from '../store/installations.ts'
 
 const graceMilliseconds = 5000
 
+/** Upper bound of the calls of actions of one bot that wait in one process: each holds a request until it ends. */
+const waiting = new WaitingRequests(100)
+
 /**
  * Calls an action of a bot, or of an integration installed on it, for a caller outside the sandbox. A worker runs the
  * call as an event with a mailbox of its own: the call survives the death of the worker, and its result is stored with
@@ -26,15 +30,33 @@ const graceMilliseconds = 5000
  * @param call `type` is a bot's own action or `alias:action`; `depth` is the number of action calls that led to it
  * @param run the calling run, if there is one, which calls the action once; its call is this one's key in the journal
  * @returns the action's output
- * @throws ApiError `Runtime` when the action fails, `ReferenceNotFound` when there is none of that name
+ * @throws ApiError `Runtime` when the action fails, `ReferenceNotFound` when there is none of that name, `RateLimited`
+ *   when too many calls or events of the bot wait
  */
 export async function callActionRemotely(
   context: Context,
   botId: string,
-  { type, input, depth }: { type: string; input: Record<string, unknown>; depth?: number },
+  call: RemoteCall,
   run?: JournalledRun,
 ): Promise<Record<string, unknown>> {
-  const { db, signals, config } = context
+  // Calls of runs are bounded by the slots of their worker.
+  if (run) return storeAndAwait(context, botId, call, run)
+  return waiting.run(botId, 'calls of actions of this bot', () => storeAndAwait(context, botId, call))
+}
+
+interface RemoteCall {
+  type: string
+  input: Record<string, unknown>
+  depth?: number
+}
+
+async function storeAndAwait(
+  context: Context,
+  botId: string,
+  { type, input, depth }: RemoteCall,
+  run?: JournalledRun,
+): Promise<Record<string, unknown>> {
+  const { db, signals, config, callerGone } = context
   const [action, own] = await Promise.all([findAction(context, botId, type), findOwnLimits(db, botId)])
   const call = { action, input, depth }
   const known = run ? await storeOnce(context, botId, run, call) : context.awaited?.eventId
@@ -51,6 +73,7 @@ export async function callActionRemotely(
       if (!row) throw notFound('Bot', 'it was deleted while its action ran')
       return row.status === 'pending' ? undefined : row
     },
+    callerGone: callerGone?.(),
     timeoutMilliseconds: allowedLimits(config.sandbox, own).wallMilliseconds + graceMilliseconds,
     timeoutMessage: `The action did not finish in time; it continues, and event ${id} will hold its outcome`,
   })

@@ -151,7 +151,10 @@ async function dispatchInSteps(context: CallerContext, { operation, input }: Key
     return { body, isRepeated: kept !== undefined }
   } catch (error) {
     const { eventId } = awaited
-    const goesOn = eventId !== undefined && ApiError.from(error).status >= 500
+    const { status, type } = ApiError.from(error)
+    // A repetition that is refused because too many wait has not learned how its event ended.
+    const isUndecided = status >= 500 || (kept !== undefined && type === 'RateLimited')
+    const goesOn = eventId !== undefined && isUndecided
     await (goesOn ? storeReply(db, record.id, await record.encrypt({ eventId })) : releaseKey(db, record.id))
     throw error
   }

@@ -27,7 +27,14 @@ export const createBot = operation({
   awaitsWorker: true,
   path: '/v1/admin/bots',
   access: 'developer',
-  errors: ['InvalidJsonSchema', 'InvalidDataFormat', 'ReferenceNotFound', 'LimitExceeded', 'OperationTimeout'],
+  errors: [
+    'InvalidJsonSchema',
+    'InvalidDataFormat',
+    'ReferenceNotFound',
+    'LimitExceeded',
+    'RateLimited',
+    'OperationTimeout',
+  ],
   input: closedObject({}, { ...botFields, url: codeUrl }),
   output: closedObject({ bot }, { warnings }),
 

@@ -27,7 +27,14 @@ export const createIntegration = operation({
   awaitsWorker: true,
   path: '/v1/admin/integrations',
   access: 'developer',
-  errors: ['InvalidJsonSchema', 'ReferenceNotFound', 'AlreadyExists', 'LimitExceeded', 'OperationTimeout'],
+  errors: [
+    'InvalidJsonSchema',
+    'ReferenceNotFound',
+    'AlreadyExists',
+    'LimitExceeded',
+    'RateLimited',
+    'OperationTimeout',
+  ],
   auditedFields: ['name', 'version'],
   input: {
     type: 'object',

@@ -37,6 +37,7 @@ export const updateBot = operation({
     'ReferenceNotFound',
     'BreakingChanges',
     'LimitExceeded',
+    'RateLimited',
     'OperationTimeout',
     'ResourceLockedConflict',
   ],

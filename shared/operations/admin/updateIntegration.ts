@@ -44,6 +44,7 @@ export const updateIntegration = operation({
     'InvalidJsonSchema',
     'BreakingChanges',
     'LimitExceeded',
+    'RateLimited',
     'OperationTimeout',
   ],
   input: closedObject({ id: { type: 'string' } }, { ...integrationFields, replaceDefinition, url: codeUrl }),

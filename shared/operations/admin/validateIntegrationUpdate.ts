@@ -27,6 +27,7 @@ export const validateIntegrationUpdate = operation({
     'InvalidJsonSchema',
     'BreakingChanges',
     'LimitExceeded',
+    'RateLimited',
     'OperationTimeout',
   ],
   changesNothing: true,
