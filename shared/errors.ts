@@ -121,6 +121,11 @@ export function notFound(subject: string, detail?: string, options?: ErrorOption
   return new ApiError('ResourceNotFound', `${subject} not found${detail === undefined ? '' : `: ${detail}`}`, options)
 }
 
+/** Whether an error is one of `notFound`. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ApiError && error.type === 'ResourceNotFound'
+}
+
 /** The request cannot be served now but can be soon, so the caller should retry. No published type means this. */
 export function unavailable(message: string, options: ErrorOptions & { retryAfterSeconds: number }): ApiError {
   return new ApiError('Internal', message, { ...options, status: 503 })

@@ -2,6 +2,7 @@ import { ApiError } from '../errors.ts'
 import { JsonList } from '../json/json-list.ts'
 import type { TableRow } from '../models/table.ts'
 import type { BotTableRow, TableRowRow } from '../models/tables.ts'
+import { inStoredOrder } from '../rpc/stored-order.ts'
 import { storableText } from '../models/storable.ts'
 import type { RowToStore, StoredTimes } from '../store/table-rows.ts'
 import { megabyte } from '../units.ts'
@@ -32,6 +33,7 @@ export class RowReport {
   readonly #reader: RowReader
   readonly #keepsRows: boolean
   readonly #holdAnswer: ((bytes: number) => void) | undefined
+  readonly #isForRun: boolean
   readonly #inserted = new JsonList<TableRow>()
   readonly #updated = new JsonList<TableRow>()
   /** By the places of the given rows. */
@@ -40,12 +42,17 @@ export class RowReport {
   /** @param options as those of `RowWriter` */
   constructor(
     table: BotTableRow,
-    { keepsRows = true, holdAnswer }: { keepsRows?: boolean; holdAnswer?: ((bytes: number) => void) | undefined },
+    {
+      keepsRows = true,
+      holdAnswer,
+      isForRun = false,
+    }: { keepsRows?: boolean; holdAnswer?: ((bytes: number) => void) | undefined; isForRun?: boolean },
   ) {
     this.#table = table
     this.#reader = new RowReader(table.columns)
     this.#keepsRows = keepsRows
     this.#holdAnswer = holdAnswer
+    this.#isForRun = isForRun
   }
 
   /**
@@ -66,9 +73,14 @@ export class RowReport {
       const row = times.get(id)
       const { stale, computed } = states ?? present ?? noStates
       if (!row) this.failKey(path)
-      else if (this.#keepsRows) list.add(this.#reader.toRow({ ...row, data, stale, computed }))
+      else if (this.#keepsRows) list.add(this.#inOrder(this.#reader.toRow({ ...row, data, stale, computed })))
     }
     this.#holdAnswer?.(this.#bytes)
+  }
+
+  /** The journal, which orders the other answers of runs, leaves the rows of a list as they are. */
+  #inOrder(row: TableRow): TableRow {
+    return this.#isForRun ? inStoredOrder(row) : row
   }
 
   /** Reports that a row was not written. @param problem begins with the path of the row */

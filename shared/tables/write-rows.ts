@@ -62,7 +62,7 @@ export class RowWriter {
 
   /**
    * @param options `pathOf` is the path of a given row in problems, by its place; without `keepsRows` the report has no
-   *   rows; `holdAnswer` counts the bytes of those in the report
+   *   rows; `holdAnswer` counts the bytes of those in the report; `isForRun` is true where a run's code gets them
    */
   constructor(
     db: Database,
@@ -71,6 +71,7 @@ export class RowWriter {
       pathOf?: (index: number) => string
       keepsRows?: boolean
       holdAnswer?: ((bytes: number) => void) | undefined
+      isForRun?: boolean
     } = {},
   ) {
     this.#pathOf = options.pathOf ?? ((index) => `rows.${index}`)

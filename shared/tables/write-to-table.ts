@@ -1,7 +1,8 @@
-import { isOutage } from '../errors.ts'
+import { isNotFound, isOutage } from '../errors.ts'
 import { maxRows, type TableRow } from '../models/table.ts'
 import type { BotContext } from '../rpc/caller.ts'
 import { once } from '../rpc/journal.ts'
+import { inStoredOrder } from '../rpc/stored-order.ts'
 import type { BotTableRow } from '../models/tables.ts'
 import { JsonList } from '../json/json-list.ts'
 import { wakeWorker } from '../signals/after-commit.ts'
@@ -44,10 +45,11 @@ export async function writeToTable(
   input: { table: string; waitComputed?: boolean | undefined },
   write: (writer: RowWriter, table: BotTableRow) => Promise<WriteReport>,
 ): Promise<Written> {
+  const isForRun = context.caller.execution !== undefined
   const { tableId, hasStale, report } = await once(context, input, (db) =>
     inTransaction(db, async (db) => {
       const table = await existingTable(context, input.table, { db, isLocked: true })
-      const writer = new RowWriter(db, table, { holdAnswer: context.holdAnswer })
+      const writer = new RowWriter(db, table, { holdAnswer: context.holdAnswer, isForRun })
       const report = await write(writer, table)
       if (report.inserted.length > 0) await assertQuota(context, db)
       return { tableId: table.id, hasStale: writer.hasStale && table.is_compute_enabled, report }
@@ -60,15 +62,21 @@ export async function writeToTable(
     await wakeWorker(context, 'recompute-rows', tableId, context.caller.botId)
     return written
   }
-  const [insertedIds, updatedIds] = [inserted, updated].map((list) => idsOf(list)) as [number[], number[]]
-  const rows = await computeAndWait(context, tableId, [...insertedIds, ...updatedIds]).catch((error: unknown) => {
-    // The rows are stored: a caller that learns of a failure would write them again.
-    if (isOutage(error)) return undefined
+  const [ofInserted, ofUpdated] = [rowsOf(inserted), rowsOf(updated)]
+  const ids = [...ofInserted, ...ofUpdated].map(({ id }) => id)
+  const rows = await computeAndWait(context, tableId, ids).catch((error: unknown) => {
+    // The rows are stored: a caller that learns of a failure would write them again. The table may be deleted since.
+    if (isOutage(error) || isNotFound(error)) return undefined
     throw error
   })
   if (!rows) return written
-  const reread = (ids: number[]) => ids.flatMap((id) => rows.get(id) ?? [])
-  return { ...written, inserted: reread(insertedIds), updated: reread(updatedIds) }
+  // A row that is deleted since is answered as it was written.
+  const reread = (former: TableRow[]) =>
+    former.map((row) => {
+      const current = rows.get(row.id) ?? row
+      return isForRun ? inStoredOrder(current) : current
+    })
+  return { ...written, inserted: reread(ofInserted), updated: reread(ofUpdated) }
 }
 
 type Rows = WriteReport['inserted']
@@ -78,6 +86,6 @@ function toArray(rows: Rows | TableRow[]): TableRow[] {
   return rows instanceof JsonList ? rows.asArray() : rows
 }
 
-function idsOf(rows: Rows | TableRow[]): number[] {
-  return (rows instanceof JsonList ? rows.toJSON() : rows).map(({ id }) => id)
+function rowsOf(rows: Rows | TableRow[]): TableRow[] {
+  return rows instanceof JsonList ? rows.toJSON() : rows
 }
