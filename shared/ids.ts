@@ -1,5 +1,5 @@
 import { randomBytes, randomFillSync, randomUUID } from 'node:crypto'
-import { encodeTime, monotonicFactory } from 'ulid'
+import { decodeTime, encodeTime, monotonicFactory } from 'ulid'
 
 const pool = Buffer.alloc(4096)
 let used = pool.length
@@ -51,6 +51,11 @@ type IdPrefix =
 /** A new id that sorts by time of creation, for instance `msg_01JD2W6VYB0M3W6TQ5XKX1J9QZ`. */
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${ulid()}`
+}
+
+/** The time at which `newId` made an id, in milliseconds. */
+export function timeOfId(id: string): number {
+  return decodeTime(id.slice(id.indexOf('_') + 1))
 }
 
 /** Internal ids that chat clients see: a Crockford ULID after one of these prefixes. */

@@ -9,6 +9,7 @@ import type { ChatSignal } from '../models/signal.ts'
 import { compile } from '../schema.ts'
 import { readClock, recordSignal, type LogEntry } from '../store/conversation-log.ts'
 import { findConversation } from '../store/conversations.ts'
+import type { Database } from '../store/database.ts'
 
 const isSentEvent = compile(
   {
@@ -28,14 +29,21 @@ async function sendEvent(context: BotContext, input: unknown): Promise<Record<st
   return publishEvent(context, input)
 }
 
-/** Publishes an event of the bot, once for a run. @throws ApiError `ReferenceNotFound` */
+/**
+ * Publishes an event of the bot, once for a run.
+ *
+ * @param check throws when the conversation may have no such event
+ * @throws ApiError `ReferenceNotFound`
+ */
 export async function publishEvent(
   context: BotContext,
   input: { conversationId: string; payload: Record<string, unknown> },
+  check?: (db: Database) => Promise<unknown>,
 ): Promise<Record<string, unknown>> {
   const { conversationId, payload } = input
   const { botId } = context.caller
   const { entry, signal } = await once(context, input, async (db): Promise<{ entry: LogEntry; signal: ChatSignal }> => {
+    await check?.(db)
     const createdAt = (await readClock(db)).toISOString()
     const data = { id: null, createdAt, payload, conversationId, userId: botId, isBot: true }
     const chatSignal: ChatSignal = { type: 'event_created', data }

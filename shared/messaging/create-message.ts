@@ -2,7 +2,7 @@ import { publishHint, publishEntry, wakeWebhook, wakeWorker } from '../signals/a
 import { conversationTopic } from '../signals/signals.ts'
 import type { BotContext } from '../rpc/caller.ts'
 import { ApiError } from '../errors.ts'
-import { newId } from '../ids.ts'
+import { newId, timeOfId } from '../ids.ts'
 import { announceCopiedMessage } from './inbox-news.ts'
 import { completeStream } from './message-streams.ts'
 import { isInbox, isWebchat } from '../models/chat-integration.ts'
@@ -11,6 +11,7 @@ import { toMessage } from '../models/message.ts'
 import { chatPayload, isRecord, toChatPayload, type MessageContent } from '../models/payload.ts'
 import { toStoredTags } from '../models/tags.ts'
 import { isWebchatComponent } from '../models/webchat.ts'
+import { inStoredOrder } from '../rpc/stored-order.ts'
 import { compile, describeErrors } from '../schema.ts'
 import { toLogEntry } from '../store/conversation-log.ts'
 import { findConversation } from '../store/conversations.ts'
@@ -44,15 +45,20 @@ export type ReadyMessage =
 /**
  * Prepares a message for storage: as incoming for an integration, as outgoing for the bot.
  *
+ * @param id of the message
  * @throws ApiError `ReferenceNotFound` when the caller has no such author, `InvalidPayload` when chat clients could not
  *   show the message
  */
-export async function prepareMessage(context: BotContext, given: MessageInput): Promise<ReadyMessage> {
+export async function prepareMessage(
+  context: BotContext,
+  given: MessageInput,
+  id = newId('msg'),
+): Promise<ReadyMessage> {
   const { botId, installation } = context.caller
   const { conversationId, type, tags, origin } = given
   const content = toStoredContent(given.payload)
   const message = {
-    id: newId('msg'),
+    id,
     botId,
     conversationId,
     userId: await findAuthor(context, given.userId),
@@ -68,6 +74,27 @@ export async function prepareMessage(context: BotContext, given: MessageInput): 
   await assertReadable(context, conversationId, { type, payload: content.payload })
   const userId = message.userId === botId ? await findSpeaker(context, conversationId, content.payload) : message.userId
   return { direction: 'outgoing', message: { ...message, userId, deliveryId: newId('evt') } }
+}
+
+/** A message that was stored and is deleted since, from the input of the call that created it. */
+export function toDeletedMessage({ caller }: BotContext, id: string, given: MessageInput): MessageRow {
+  const { botId, installation } = caller
+  const { payload, metadata = null } = toStoredContent(given.payload)
+  const createdAt = new Date(timeOfId(id))
+  return inStoredOrder({
+    id,
+    bot_id: botId,
+    conversation_id: given.conversationId,
+    user_id: given.userId ?? botId,
+    type: given.type,
+    payload,
+    metadata,
+    tags: toStoredTags(caller, given.tags),
+    direction: installation ? 'incoming' : 'outgoing',
+    origin: given.origin ?? null,
+    created_at: createdAt,
+    updated_at: createdAt,
+  })
 }
 
 /**

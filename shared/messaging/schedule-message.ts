@@ -1,5 +1,5 @@
 import type { BotContext } from '../rpc/caller.ts'
-import { noSuchConversation, type ReadyMessage } from './create-message.ts'
+import { noSuchConversation, prepareMessage, type MessageInput, type ReadyMessage } from './create-message.ts'
 import { newId } from '../ids.ts'
 import { once } from '../rpc/journal.ts'
 import { messageScheduled } from '../models/event.ts'
@@ -15,18 +15,19 @@ import { findScopedConversation } from '../store/runtime-conversations.ts'
  *
  * @param input of the call, for the journal
  * @returns the future message
- * @throws ApiError `InvalidPayload` when the schedule is invalid, `ReferenceNotFound` when there is no such
- *   conversation
+ * @throws ApiError as `prepareMessage`, `InvalidPayload` when the schedule is invalid, `ReferenceNotFound` when there is
+ *   no such conversation
  */
 export async function scheduleMessage(
   context: BotContext,
   input: unknown,
-  ready: ReadyMessage,
+  given: MessageInput,
   schedule: Parameters<typeof scheduledTime>[0],
 ): Promise<RuntimeMessage> {
-  const dueAt = scheduledTime(schedule, context.dependencies.database.now())
-  const { conversationId } = ready.message
+  const { conversationId } = given
   return once(context, input, async (db) => {
+    const ready = await prepareMessage({ ...context, db }, given)
+    const dueAt = scheduledTime(schedule, context.dependencies.database.now())
     if (!(await findScopedConversation(db, context.caller, conversationId))) throw noSuchConversation(conversationId)
     return toRuntimeMessage(await storeUntilDue(db, ready, dueAt), context.caller)
   })

@@ -7,7 +7,8 @@ import { once } from '../rpc/journal.ts'
 import type { BotContext } from '../rpc/caller.ts'
 import { closedObject, compile } from '../schema.ts'
 import { publishEphemeral } from '../signals/after-commit.ts'
-import { findConversation } from '../store/conversations.ts'
+import { findConversation, type FoundConversation } from '../store/conversations.ts'
+import type { Database } from '../store/database.ts'
 import { listInstallations } from '../store/installations.ts'
 import { findRuntimeUser } from '../store/runtime-users.ts'
 import { invalidInput, noSuchConversation, type ChatAction } from './action-input.ts'
@@ -22,14 +23,16 @@ const id = { type: 'string', minLength: 1, maxLength: 200 } as const
 /** Publishes a signal to the open web chats of a conversation. @throws ApiError `ReferenceNotFound` */
 async function signal(context: BotContext, sent: WebchatSignal): Promise<Record<string, unknown>> {
   const { conversationId } = sent.data
-  await assertWebchat(context, conversationId)
+  await findWebchat(context, context.db, conversationId)
   await publishEphemeral(context, conversationId, sent)
   return {}
 }
 
-async function assertWebchat({ db, caller }: BotContext, conversationId: string): Promise<void> {
-  const conversation = await findConversation(db, caller.botId, conversationId)
-  if (!conversation || !isWebchat(conversation)) throw noSuchConversation(conversationId)
+/** A conversation of the bot's web chat. @throws ApiError `ReferenceNotFound` */
+async function findWebchat({ caller }: BotContext, db: Database, id: string): Promise<FoundConversation> {
+  const conversation = await findConversation(db, caller.botId, id)
+  if (!conversation || !isWebchat(conversation)) throw noSuchConversation(id)
+  return conversation
 }
 
 const isShown = compile(closedObject({ conversationId: id }), 'body')
@@ -56,8 +59,7 @@ async function sendCustomEvent(context: BotContext, input: unknown): Promise<Rec
   if (!isCustomEvent(input)) throw invalidInput('webchat:customEvent', isCustomEvent)
   const { conversationId } = input
   const payload = readObject('webchat:customEvent', 'event', input.event)
-  await assertWebchat(context, conversationId)
-  return publishEvent(context, { conversationId, payload })
+  return publishEvent(context, { conversationId, payload }, (db) => findWebchat(context, db, conversationId))
 }
 
 /** Reads a field with the JSON of an object, as published bots send it. @throws ApiError `InvalidPayload` */
@@ -101,11 +103,9 @@ async function ensureUser(context: BotContext, input: unknown): Promise<Record<s
     integrationName: webchatIntegration,
   }
   const { conversationId } = user
-  if (conversationId !== undefined) await assertWebchat(context, conversationId)
   const { userId, entrance } = await once(context, input, async (db) => {
+    const conversation = conversationId === undefined ? undefined : await findWebchat(context, db, conversationId)
     const { row } = await getOrCreateUser(context, db, given)
-    const conversation =
-      conversationId === undefined ? undefined : await findConversation(db, context.caller.botId, conversationId)
     return { userId: row.id, entrance: conversation && (await enter(db, conversation, row)) }
   })
   if (entrance) await publishEntrance(context, entrance)

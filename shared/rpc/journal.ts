@@ -22,6 +22,9 @@ import { inStoredOrder } from './stored-order.ts'
  * number, not the input, because a second run may word a reply differently (a language model does). A call of a language
  * model itself has the hash of its input as a part of its operation, and its number is that among calls of the same input.
  *
+ * A recorded call is answered whatever was deleted since, also by the same event: handlers check the rows that an input
+ * names in `write`, and read what they answer with there too.
+ *
  * The journal does not cover the work that follows a write (signals, wake-ups): handlers do it after `once`, for
  * performed and replayed calls, so that it happens even when the first run died before it.
  */
@@ -116,6 +119,7 @@ export async function recordThenDelete(
  * a transaction. The entry contains only the row's id.
  *
  * @param row its id, its insertion (undefined when a row that it refers to does not exist), and its lookup by id
+ * @returns the id of the row, and the row itself unless it was deleted since; undefined when it was not inserted
  */
 export async function onceStored<Row>(
   context: BotContext,
@@ -125,16 +129,17 @@ export async function onceStored<Row>(
     insert(effect?: NewJournalEntry): Promise<Row | undefined>
     find(id: string): Promise<Row | undefined>
   },
-): Promise<Row | undefined> {
+): Promise<{ id: string; row: Row | undefined } | undefined> {
   const entry = openEntry(context, input)
-  if (!entry) return row.insert()
   let inserted: Row | undefined
-  const { id } = await entry.replayOr(async () => {
-    inserted = await row.insert(entry.effect({ id: row.id }))
-    if (!inserted) await entry.assertNewest()
+  const insert = async (effect?: NewJournalEntry) => {
+    inserted = await row.insert(effect)
+    if (!inserted) await entry?.assertNewest()
     return { id: row.id }
-  })
-  return id === row.id ? inserted : row.find(id)
+  }
+  const { id } = entry ? await entry.replayOr(() => insert(entry.effect({ id: row.id }))) : await insert()
+  if (id !== row.id) return { id, row: await row.find(id) }
+  return inserted && { id, row: inserted }
 }
 
 /**

@@ -33,16 +33,16 @@ export const updateFileMetadata = operation({
   async handle(context, input) {
     const { caller } = context
     const { id, metadata, tags, accessPolicies, expiresAt } = input
-    const change: FileChange = {
-      metadata: toPatch(metadata),
-      tags: toPatch(tags),
-      accessPolicies: accessPolicies && [...new Set(accessPolicies)],
-      expiresAt: typeof expiresAt === 'string' ? toExpiry(expiresAt) : expiresAt,
-      publicId: newPublicId(),
-    }
     return {
       file: await once(context, input, (db) =>
         db.transaction(async (transaction) => {
+          const change: FileChange = {
+            metadata: toPatch(metadata),
+            tags: toPatch(tags),
+            accessPolicies: accessPolicies && [...new Set(accessPolicies)],
+            expiresAt: typeof expiresAt === 'string' ? toExpiry(expiresAt) : expiresAt,
+            publicId: newPublicId(),
+          }
           const row = await updateFile(transaction, caller, id, change)
           if (!row) throw await notOwn(transaction, caller, id)
           assertTagCount(row)

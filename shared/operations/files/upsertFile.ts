@@ -71,10 +71,10 @@ export const upsertFile = operation({
 
   async handle(context, given) {
     const { caller, config } = context
-    const fields = await toFields(context, given)
     let upserted: Upserted | undefined
-    const upsert = async (db: Database, id = fields.id) =>
+    const upsert = async (db: Database, id = newId('file')) =>
       db.transaction(async (transaction) => {
+        const fields = await toFields({ ...context, db: transaction }, given)
         upserted = await upsertFileRow(transaction, caller, { ...fields, id })
         await assertQuota(transaction, caller.botId, config.files)
         return generationOf(upserted)
@@ -99,7 +99,10 @@ function generationOf({ row: { id, generation } }: Upserted): { id: string; gene
 }
 
 /** @throws ApiError for fields that the schema lets pass, and quotas of one file */
-async function toFields({ db, caller, config }: BotContext, given: Infer<typeof input>): Promise<FileFields> {
+async function toFields(
+  { db, caller, config }: BotContext,
+  given: Infer<typeof input>,
+): Promise<Omit<FileFields, 'id'>> {
   const { key, size, index = false, expiresAt, 'x-user-id': userId } = given
   assertKey(key)
   assertFileSize(size, config.files)
@@ -113,7 +116,6 @@ async function toFields({ db, caller, config }: BotContext, given: Infer<typeof 
     throw new ApiError('ReferenceNotFound', `User '${userId}' not found: x-user-id must be a user of the bot`)
   }
   return {
-    id: newId('file'),
     owner: ownerOf(caller, userId),
     key,
     declaredSize: size,

@@ -27,8 +27,8 @@ export const captureObservation = operation({
 
   async handle(context, input) {
     const { conversationId, name, ...rest } = input
-    await assertReferences(context, { conversationId })
     await once(context, input, async (db) => {
+      await assertReferences({ ...context, db }, { conversationId })
       const message = cutLine(`Observation ${name}: ${JSON.stringify(rest)}`)
       await insertLog(db, {
         botId: context.caller.botId,

@@ -44,21 +44,28 @@ export const configureIntegration = operation({
 
   async handle(context, input) {
     const { identifier, scheduleRegisterCall: schedule, sandboxIdentifiers } = input
-    const installation = context.caller.installation ?? (await onlyInstallation(context))
-    if (typeof identifier === 'string') await assertMayIdentify(context, installation)
-    await once(context, input, async (db) => {
+    // Calls that an earlier version of the platform has recorded do not name it.
+    const { configured } = await once<{ configured?: Configured }>(context, input, async (db) => {
+      const within = { ...context, db }
+      const installation = context.caller.installation ?? (await onlyInstallation(within))
+      if (typeof identifier === 'string') await assertMayIdentify(within, installation)
       await configure(db, installation, {
         ...(identifier !== undefined && { identifier }),
         ...(schedule !== undefined && { schedule }),
         ...(sandboxIdentifiers !== undefined && { sandboxIdentifiers: sandboxIdentifiers && {} }),
       })
-      return {}
+      const { id, bot_id, webhook_id } = installation
+      return { configured: { id, bot_id, webhook_id } }
     })
-    await context.installations.changed(installation.webhook_id)
-    await wakeWorker(context, 'configure-integration', installation.id, installation.bot_id)
+    if (configured) {
+      await context.installations.changed(configured.webhook_id)
+      await wakeWorker(context, 'configure-integration', configured.id, configured.bot_id)
+    }
     return {}
   },
 })
+
+type Configured = Pick<InstallationRow, 'id' | 'bot_id' | 'webhook_id'>
 
 type Named = Pick<InstallationRow, 'id' | 'bot_id' | 'webhook_id' | 'alias' | 'integration_workspace_id'>
 

@@ -35,10 +35,10 @@ export const createEvent = operation({
   async handle(context, input) {
     const { botId, installation } = context.caller
     const { schedule, conversationId, payload, ...given } = input
-    const dueAt = schedule && scheduledTime(schedule, context.dependencies.database.now())
     const event = { ...given, id: newId('evt'), botId, payload, ...typed(context, input.type) }
-    await assertReferences(context, { ...given, conversationId })
     const created = await once(context, input, async (db) => {
+      const dueAt = schedule && scheduledTime(schedule, context.dependencies.database.now())
+      await assertReferences({ ...context, db }, { ...given, conversationId })
       const insert = () =>
         conversationId === undefined
           ? insertEvent(db, event)
@@ -49,7 +49,7 @@ export const createEvent = operation({
       if (!row) throw new ApiError('ReferenceNotFound', `Conversation '${conversationId}' not found`)
       return toRuntimeEvent(row, installation)
     })
-    if (!dueAt) await wakeWorker(context, 'event', created.conversationId ?? created.id, botId)
+    if (!schedule) await wakeWorker(context, 'event', created.conversationId ?? created.id, botId)
     return { event: created }
   },
 })

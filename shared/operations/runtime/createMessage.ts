@@ -5,7 +5,9 @@ import {
   announceMessage,
   noSuchConversation,
   prepareMessage,
+  toDeletedMessage,
 } from '../../messaging/create-message.ts'
+import { newId } from '../../ids.ts'
 import { onceStored } from '../../rpc/journal.ts'
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
 import { tagsInput } from '../../models/tags.ts'
@@ -43,15 +45,19 @@ export const createMessage = operation({
 
   async handle(context, input) {
     const { schedule, ...given } = input
-    const ready = await prepareMessage(context, given)
-    if (schedule) return { message: await scheduleMessage(context, input, ready, schedule) }
-    const row = await onceStored<MessageRow>(context, input, {
-      id: ready.message.id,
-      insert: (effect) => admitMessage(context, announcedByStatement(context, ready), effect),
-      find: (id) => findMessage(context.db, context.caller.botId, id),
+    if (schedule) return { message: await scheduleMessage(context, input, given, schedule) }
+    const id = newId('msg')
+    const stored = await onceStored<MessageRow>(context, input, {
+      id,
+      async insert(effect) {
+        const ready = await prepareMessage(context, given, id)
+        return admitMessage(context, announcedByStatement(context, ready), effect)
+      },
+      find: (recorded) => findMessage(context.db, context.caller.botId, recorded),
     })
-    if (!row) throw noSuchConversation(given.conversationId)
-    await announceMessage(context, row)
-    return { message: toRuntimeMessage(row, context.caller) }
+    if (!stored) throw noSuchConversation(given.conversationId)
+    const { row } = stored
+    if (row) await announceMessage(context, row)
+    return { message: toRuntimeMessage(row ?? toDeletedMessage(context, stored.id, given), context.caller) }
   },
 })

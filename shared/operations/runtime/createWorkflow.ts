@@ -17,9 +17,9 @@ export const createWorkflow = operation({
   output: closedObject({ workflow }),
 
   async handle(context, input) {
-    const prepared = await toNewWorkflow(context, input)
     const { created, mailboxes } = await once(context, input, (db) =>
       db.transaction(async (transaction) => {
+        const prepared = await toNewWorkflow({ ...context, db: transaction }, input)
         const { row, mailboxes } = await context.waiting.admit(transaction, context.caller.botId, () =>
           startWorkflow(transaction, prepared),
         )

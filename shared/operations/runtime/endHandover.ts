@@ -1,9 +1,9 @@
 import { once } from '../../rpc/journal.ts'
 import { closedObject } from '../../schema.ts'
 import { announceEnd, describeHandover, handoverInProgress, noHandover } from '../../messaging/handovers.ts'
-import { handover } from '../../models/handover.ts'
+import { handover, type Handover } from '../../models/handover.ts'
 import { operation } from '../../rpc/operation.ts'
-import { endHandover as endInStore } from '../../store/handovers.ts'
+import { endHandover as endInStore, type HandoverEnd } from '../../store/handovers.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { noConversation } from './not-found.ts'
 import { transact } from '../../store/database.ts'
@@ -24,16 +24,21 @@ export const endHandover = operation({
     const { caller } = context
     const { botId } = caller
     const { conversationId } = input
-    const end = await once(context, input, (db) =>
+    const end = await once<Ended>(context, input, (db) =>
       transact(db, async (transaction) => {
         if (!(await findScopedConversation(transaction, caller, conversationId))) throw noConversation(conversationId)
         const id = await handoverInProgress(transaction, botId, conversationId)
         const end = await endInStore(transaction, { botId, id, status: 'resolved' })
         if (!end) throw noHandover(id)
-        return end
+        return { ...end, ended: await describeHandover({ ...context, db: transaction }, botId, id) }
       }),
     )
     await announceEnd(context, end)
-    return { handover: await describeHandover(context, botId, end.handover.id) }
+    // Calls that an earlier version of the platform has recorded do not describe it.
+    return { handover: end.ended ?? (await describeHandover(context, botId, end.handover.id)) }
   },
 })
+
+interface Ended extends HandoverEnd {
+  ended?: Handover
+}

@@ -2,8 +2,9 @@ import { wakeWorker } from '../../signals/after-commit.ts'
 import type { BotContext } from '../../rpc/caller.ts'
 import { newId } from '../../ids.ts'
 import { once } from '../../rpc/journal.ts'
-import { runtimeEvent, toRuntimeEvent } from '../../models/event.ts'
+import { runtimeEvent, toRuntimeEvent, type RuntimeEvent } from '../../models/event.ts'
 import { closedObject, type Infer } from '../../schema.ts'
+import type { Database } from '../../store/database.ts'
 import { insertConversationEvent } from '../../store/events.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { noConversation } from './not-found.ts'
@@ -11,6 +12,7 @@ import { assertReferences } from './references.ts'
 
 export const flowEventOutput = closedObject({ event: runtimeEvent })
 
+/** An event of the platform's own for the flows of a conversation. */
 interface FlowEvent {
   conversationId: string
   userId?: string | undefined
@@ -19,26 +21,48 @@ interface FlowEvent {
 }
 
 /**
- * Creates an event of the platform's own for the flows of a conversation. It takes its turn in the mailbox.
+ * Creates an event for flows, which takes its turn in the mailbox of its conversation.
  *
  * @param input of the operation, for the journal
- * @throws ApiError `ResourceNotFound` for the conversation, `ReferenceNotFound` for the user
+ * @param check throws when the event may not be created; it is called after the conversation was found
+ * @throws ApiError as `insertFlowEvent`
  */
 export async function createFlowEvent(
   context: BotContext,
   input: object,
-  { conversationId, userId, ...event }: FlowEvent,
+  event: FlowEvent,
+  check?: (db: Database) => Promise<void>,
 ): Promise<Infer<typeof flowEventOutput>> {
-  const { botId, installation } = context.caller
-  if (!(await findScopedConversation(context.db, context.caller, conversationId))) throw noConversation(conversationId)
-  await assertReferences(context, { userId })
+  const { conversationId } = event
   const created = await once(context, input, async (db) => {
-    const row = await context.waiting.admit(db, botId, () =>
-      insertConversationEvent(db, { ...event, id: newId('evt'), botId, conversationId, ...(userId && { userId }) }),
-    )
-    if (!row) throw noConversation(conversationId)
-    return toRuntimeEvent(row, installation)
+    await assertConversation(context, db, conversationId)
+    await check?.(db)
+    return insertFlowEvent(context, db, event)
   })
-  await wakeWorker(context, 'event', conversationId, botId)
+  await wakeWorker(context, 'event', conversationId, context.caller.botId)
   return { event: created }
+}
+
+/** @throws ApiError `ResourceNotFound` */
+export async function assertConversation({ caller }: BotContext, db: Database, id: string): Promise<void> {
+  if (!(await findScopedConversation(db, caller, id))) throw noConversation(id)
+}
+
+/**
+ * Inserts an event for flows of a conversation that the caller has.
+ *
+ * @throws ApiError `ResourceNotFound` for a conversation that was deleted meanwhile, `ReferenceNotFound` for the user
+ */
+export async function insertFlowEvent(
+  context: BotContext,
+  db: Database,
+  { conversationId, userId, ...event }: FlowEvent,
+): Promise<RuntimeEvent> {
+  const { botId, installation } = context.caller
+  await assertReferences({ ...context, db }, { userId })
+  const row = await context.waiting.admit(db, botId, () =>
+    insertConversationEvent(db, { ...event, id: newId('evt'), botId, conversationId, ...(userId && { userId }) }),
+  )
+  if (!row) throw noConversation(conversationId)
+  return toRuntimeEvent(row, installation)
 }

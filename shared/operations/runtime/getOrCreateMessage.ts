@@ -4,7 +4,7 @@ import { createdMeta } from '../../messaging/get-or-create.ts'
 import { getOrCreateMessage as getOrCreate } from '../../messaging/get-or-create-message.ts'
 import { scheduleInput } from '../../messaging/schedule.ts'
 import { once } from '../../rpc/journal.ts'
-import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
+import { runtimeMessage, toRuntimeMessage, type RuntimeMessage } from '../../models/message.ts'
 import { changedTags, discriminateByTags } from '../../models/tags.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findMessage } from '../../store/messages.ts'
@@ -29,16 +29,31 @@ export const getOrCreateMessage = operation({
 
   async handle(context, input) {
     let stored: MessageRow | undefined
-    const { id, created, future } = await once(context, input, async (db) => {
-      const got = await getOrCreate(context, db, input)
-      stored = got.row
-      const { row, isFuture } = got
-      return { id: row.id, created: got.created, ...(isFuture && { future: toRuntimeMessage(row, context.caller) }) }
+    const {
+      id,
+      created,
+      future,
+      message = future,
+    } = await once<Got>(context, input, async (db) => {
+      const { row, created, isFuture } = await getOrCreate(context, db, input)
+      stored = row
+      const shown = toRuntimeMessage(row, context.caller)
+      return { id: row.id, created, ...(isFuture ? { future: shown } : { message: shown }) }
     })
-    if (future) return { message: future, meta: { created } }
+    if (message && (future || !created)) return { message, meta: { created } }
     const row = stored ?? (await findMessage(context.db, context.caller.botId, id))
+    if (row && created) await announceMessage(context, row)
+    if (message) return { message, meta: { created } }
+    // Calls that an earlier version of the platform has recorded have no message.
     if (!row) throw noMessage(id)
-    if (created) await announceMessage(context, row)
     return { message: toRuntimeMessage(row, context.caller), meta: { created } }
   },
 })
+
+interface Got {
+  id: string
+  created: boolean
+  /** Present unless it is stored at a later time. */
+  message?: RuntimeMessage
+  future?: RuntimeMessage
+}

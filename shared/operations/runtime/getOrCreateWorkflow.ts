@@ -31,9 +31,9 @@ export const getOrCreateWorkflow = operation({
   async handle(context, input) {
     const { discriminateByTags: byTags, discriminateByStatusGroup: group, ...given } = input
     const { botId } = context.caller
-    const prepared = await toNewWorkflow(context, given)
     const { mailboxes, ...answer } = await once(context, input, (db) =>
       db.transaction(async (transaction) => {
+        const prepared = await toNewWorkflow({ ...context, db: transaction }, given)
         await lockWorkflowName(transaction, botId, prepared.name)
         const found = await matchWorkflow(transaction, { ...prepared, byTags, group })
         if (found) {

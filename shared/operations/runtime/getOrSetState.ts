@@ -19,8 +19,8 @@ export const getOrSetState = operation({
   output: closedObject({ state, meta: stateMeta }),
 
   async handle(context, input) {
-    const name = await namedState(context, input)
     const kept = await once(context, input, async (db) => {
+      const name = await namedState({ ...context, db }, input)
       const row = (await touchState(db, name)) ?? (await ensureState(db, await toNewState(db, name, input)))
       if (!row) throw noOwner(input)
       return toState(row)

@@ -7,6 +7,7 @@ import {
   handoverDescription,
   handoverTitle,
   maxHandoverSeconds,
+  type Handover,
 } from '../../models/handover.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findConversation } from '../../store/conversations.ts'
@@ -43,7 +44,7 @@ export const handover = operation({
   async handle(context, input) {
     const { caller } = context
     const { conversationId } = input
-    const { id, isNew } = await once(context, input, (db) =>
+    const { id, isNew, begun } = await once<Begun>(context, input, (db) =>
       transact(db, async (transaction) => {
         const { botId } = caller
         const isVisible = await findScopedConversation(transaction, caller, conversationId)
@@ -52,10 +53,17 @@ export const handover = operation({
         const given = { ...input, botId, requestedBy: 'bot' } as const
         const begun = await beginOrJoin(transaction, conversation, given)
         if (!begun) throw noConversation(conversationId)
-        return begun
+        return { ...begun, begun: await describeHandover({ ...context, db: transaction }, botId, begun.id) }
       }),
     )
     if (isNew) await announceHandover(context, id, 'created')
-    return { handover: await describeHandover(context, caller.botId, id) }
+    // Calls that an earlier version of the platform has recorded do not describe it.
+    return { handover: begun ?? (await describeHandover(context, caller.botId, id)) }
   },
 })
+
+interface Begun {
+  id: string
+  isNew: boolean
+  begun?: Handover
+}

@@ -1,5 +1,5 @@
 import { closedObject } from '../../schema.ts'
-import type { BotContext } from '../../rpc/caller.ts'
+import type { BotCaller, BotContext } from '../../rpc/caller.ts'
 import { announceMessage } from '../../messaging/create-message.ts'
 import { ApiError } from '../../errors.ts'
 import {
@@ -10,10 +10,10 @@ import {
   type GotConversation,
   type UserInput,
 } from '../../messaging/get-or-create.ts'
-import { getOrCreateMessage } from '../../messaging/get-or-create-message.ts'
+import { getOrCreateMessage, type GotMessage } from '../../messaging/get-or-create-message.ts'
 import { once } from '../../rpc/journal.ts'
 import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
-import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
+import { runtimeMessage, toRuntimeMessage, type RuntimeMessage } from '../../models/message.ts'
 import { discriminateByTags } from '../../models/tags.ts'
 import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -73,16 +73,28 @@ export const initializeIncomingMessage = operation({
       return {
         user: toRuntimeUser(author, caller),
         conversation: toRuntimeConversation(conversation, caller),
-        message: got ? { id: got.row.id, created: got.created } : null,
+        message: got ? toReceived(got, caller) : null,
       }
     })
     const row = stored ?? (message ? await findMessage(context.db, caller.botId, message.id) : undefined)
     // A message of the conversation wakes a worker for all its events.
     if (row && message?.created) await announceMessage(context, row)
     else await wakeForStart(context, conversation.id, hasEvent)
-    return { user, conversation, ...(row && { message: toRuntimeMessage(row, caller) }) }
+    // Calls that an earlier version of the platform has recorded have no message.
+    const shown = message?.shown ?? (row && toRuntimeMessage(row, caller))
+    return { user, conversation, ...(shown && { message: shown }) }
   },
 })
+
+interface Received {
+  id: string
+  created: boolean
+  shown?: RuntimeMessage
+}
+
+function toReceived({ row, created }: GotMessage, caller: BotCaller): Received {
+  return { id: row.id, created, shown: toRuntimeMessage(row, caller) }
+}
 
 async function findOrGetUser(context: BotContext, db: Database, given: { userId?: string; user?: UserInput }) {
   const { userId, user } = given

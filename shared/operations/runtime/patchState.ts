@@ -19,13 +19,13 @@ export const patchState = operation({
   output: closedObject({ state }),
 
   async handle(context, input) {
-    const name = await namedState(context, input)
     const { payload, expiry } = input
-    const definition = await stateDefinition(context.db, name)
     return {
-      state: await once(context, input, (db) =>
+      state: await once(context, input, async (db) => {
+        const name = await namedState({ ...context, db }, input)
+        const definition = await stateDefinition(db, name)
         // The state is validated after the merge; an error undoes the merge.
-        db.transaction(async (transaction) => {
+        return db.transaction(async (transaction) => {
           const state = {
             ...name,
             id: newId('state'),
@@ -40,8 +40,8 @@ export const patchState = operation({
           if (isDeepStrictEqual(completed, row.payload)) return toState(row)
           // The first merge has locked the owner.
           return toState((await mergeState(transaction, { ...state, payload: completed }, keepsExpiry))!)
-        }),
-      ),
+        })
+      }),
     }
   },
 })

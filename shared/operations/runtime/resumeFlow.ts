@@ -3,11 +3,10 @@ import { closedObject } from '../../schema.ts'
 import { flowResumed, toRuntimeEvent } from '../../models/event.ts'
 import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
+import { wakeWorker } from '../../signals/after-commit.ts'
 import { findHandoverInProgress } from '../../store/find-handovers.ts'
 import { endHandover, type HandoverEnd } from '../../store/handovers.ts'
-import { createFlowEvent, flowEventOutput } from './flow-events.ts'
-import { noConversation } from './not-found.ts'
-import { findScopedConversation } from '../../store/runtime-conversations.ts'
+import { assertConversation, flowEventOutput, insertFlowEvent } from './flow-events.ts'
 import { transact } from '../../store/database.ts'
 
 export const resumeFlow = operation({
@@ -25,21 +24,21 @@ export const resumeFlow = operation({
   output: flowEventOutput,
 
   async handle(context, input) {
-    const { db, caller } = context
-    const { botId, installation } = caller
+    const { botId, installation } = context.caller
     const { conversationId } = input
-    if (!(await findScopedConversation(db, caller, conversationId))) throw noConversation(conversationId)
-    const inProgress = await findHandoverInProgress(db, botId, conversationId)
-    // Without a handover, as in conversations that an older version handed over, only the flows continue.
-    if (!inProgress) return createFlowEvent(context, input, { ...input, type: flowResumed, payload: {} })
-    const { id } = inProgress
     let end: HandoverEnd | undefined
-    const event = await once(context, input, async (on) => {
-      end = await transact(on, (transaction) => endHandover(transaction, { botId, id, status: 'resolved' }))
+    const event = await once(context, input, async (db) => {
+      await assertConversation(context, db, conversationId)
+      const inProgress = await findHandoverInProgress(db, botId, conversationId)
+      // Without a handover, as in conversations that an older version handed over, only the flows continue.
+      if (!inProgress) return insertFlowEvent(context, db, { ...input, type: flowResumed, payload: {} })
+      const { id } = inProgress
+      end = await transact(db, (transaction) => endHandover(transaction, { botId, id, status: 'resolved' }))
       if (!end) throw noHandover(id)
       return toRuntimeEvent(end.event, installation)
     })
     if (end) await announceEnd(context, end)
+    else await wakeWorker(context, 'event', conversationId, botId)
     return { event }
   },
 })

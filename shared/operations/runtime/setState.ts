@@ -19,13 +19,13 @@ export const setState = operation({
 
   async handle(context, input) {
     const { payload, expiry } = input
-    const name = await namedState(context, input)
-    const definition = await stateDefinition(context.db, name)
-    const completed = payload && definition.complete(payload)
-    if (completed) assertFits(completed)
-    const state = { ...name, id: newId('state'), expiry: expiry === undefined ? definition.expiry : expiry }
     return {
       state: await once(context, input, async (db) => {
+        const name = await namedState({ ...context, db }, input)
+        const definition = await stateDefinition(db, name)
+        const completed = payload && definition.complete(payload)
+        if (completed) assertFits(completed)
+        const state = { ...name, id: newId('state'), expiry: expiry === undefined ? definition.expiry : expiry }
         if (completed) {
           const row = await putState(db, { ...state, payload: completed })
           if (!row) throw noOwner(input)

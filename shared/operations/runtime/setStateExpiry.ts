@@ -15,9 +15,9 @@ export const setStateExpiry = operation({
   output: closedObject({ state }),
 
   async handle(context, input) {
-    const name = await namedState(context, input)
     return {
       state: await once(context, input, async (db) => {
+        const name = await namedState({ ...context, db }, input)
         const row = await setExpiry(db, name, input.expiry)
         if (!row) throw noState(input)
         return toState(row)

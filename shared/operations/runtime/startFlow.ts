@@ -3,8 +3,6 @@ import { ApiError } from '../../errors.ts'
 import { flowStarted } from '../../models/event.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findDeployedFlow } from '../../store/bots.ts'
-import { findScopedConversation } from '../../store/runtime-conversations.ts'
-import { noConversation } from './not-found.ts'
 import { createFlowEvent, flowEventOutput } from './flow-events.ts'
 
 export const startFlow = operation({
@@ -29,15 +27,14 @@ export const startFlow = operation({
   output: flowEventOutput,
 
   async handle(context, { conversationId, userId, ...start }) {
-    const { db, caller } = context
-    if (!(await findScopedConversation(db, caller, conversationId))) throw noConversation(conversationId)
     const { flow, node } = start
-    const found = await findDeployedFlow(db, caller.botId, { flow, node })
-    if (!found) throw new ApiError('ReferenceNotFound', `Flow '${flow}' not found`)
-    if (node !== undefined && !found.has_node) {
-      throw new ApiError('ReferenceNotFound', `Node '${node}' of flow '${flow}' not found`)
-    }
     const event = { conversationId, userId, type: flowStarted, payload: start }
-    return createFlowEvent(context, { conversationId, userId, ...start }, event)
+    return createFlowEvent(context, { conversationId, userId, ...start }, event, async (db) => {
+      const found = await findDeployedFlow(db, context.caller.botId, { flow, node })
+      if (!found) throw new ApiError('ReferenceNotFound', `Flow '${flow}' not found`)
+      if (node !== undefined && !found.has_node) {
+        throw new ApiError('ReferenceNotFound', `Node '${node}' of flow '${flow}' not found`)
+      }
+    })
   },
 })

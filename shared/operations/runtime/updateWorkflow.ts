@@ -45,10 +45,11 @@ export const updateWorkflow = operation({
     const { botId } = context.caller
     const { id, eventId, timeoutAt, ...changes } = input
     assertBotItself(context.caller)
-    await assertReferences(context, { userId: input.userId })
-    if (changes.status === 'in_progress') await assertEvent(context, eventId)
     const { changed, mailboxes } = await once(context, input, (db) =>
       db.transaction(async (transaction) => {
+        const within = { ...context, db: transaction }
+        await assertReferences(within, { userId: input.userId })
+        if (changes.status === 'in_progress') await assertEvent(within, eventId)
         const before = await lockWorkflow(transaction, botId, id)
         if (!before) throw noWorkflow(id)
         assertOpen(before, changes.status)

@@ -1,10 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { dispatch } from '#shared/dispatch.ts'
-import { claimNextEvents } from '#shared/store/mailboxes.ts'
-import { createChatUser } from '../../../support/chat-client.ts'
-import { installIntegration, storeIntegration } from '../../../support/install-integration.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
-import type { Installation } from '#shared/models/tables.ts'
+import { openRuns } from '../../../support/repeated-runs.ts'
 
 let platform: Platform
 beforeAll(async () => {
@@ -12,52 +8,11 @@ beforeAll(async () => {
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
-const callAction = async () => ({})
-
-/** A bot with an integration and an event that waits in a chat, and the runs of that event, one after the other. */
-async function openRuns() {
-  const { context } = platform
-  const bot = await platform.createBot()
-  const row = await installIntegration(platform, bot.id, await storeIntegration(platform))
-  const installation: Installation = { ...row, configuration: {} }
-  const chatUser = await createChatUser(bot.chatUrl)
-  const conversationId = await chatUser.createConversation()
-  await chatUser.send(conversationId, 'hello')
-  const begin = async (mailbox = conversationId) => {
-    const event = (await claimNextEvents(context.db, [mailbox]))[0]!
-    const counts = new Map<string, number>()
-    return async (method: string, path: string, body: object = {}, as: { installation?: Installation } = {}) => {
-      const reply = await dispatch(context, {
-        method,
-        path: path.startsWith('/') ? path : `/v1/chat/${path}`,
-        query: {},
-        body: async () => body,
-        identify({ name: operation }) {
-          const ordinal = (counts.get(operation) ?? 0) + 1
-          counts.set(operation, ordinal)
-          const { id: eventId, attempt } = event
-          const call = { operation, ordinal }
-          return {
-            kind: 'bot',
-            botId: bot.id,
-            ...as,
-            execution: { eventId, attempt, call, openStreams: new Map(), callAction },
-          }
-        },
-      })
-      // Answers are asserted on field by field; their types are the schemas' business.
-      // oxlint-disable-next-line typescript/no-explicit-any
-      return reply as { status: number; body: any }
-    }
-  }
-  return { bot, chatter: chatUser, conversationId, installation, begin }
-}
-
 const put = async (url: string, body: string) => (await fetch(url, { method: 'PUT', body })).status
 
 describe('a run that is repeated', () => {
   test('does what an integration does once, and gives the same answers', async () => {
-    const { begin, installation } = await openRuns()
+    const { begin, installation } = await openRuns(platform)
     const as = { installation }
     const perform = async (run: Awaited<ReturnType<typeof begin>>) => {
       const conversation = await run('POST', 'conversations', { channel: 'inbox' }, as)
@@ -91,7 +46,7 @@ describe('a run that is repeated', () => {
   })
 
   test('changes and deletes once, also after changes in between', async () => {
-    const { begin, bot, conversationId } = await openRuns()
+    const { begin, bot, conversationId } = await openRuns(platform)
     const ask = (path: string, body: object) =>
       platform.ask('PUT', `/v1/chat/${path}`, body, { 'x-bot-id': bot.id }).then(({ body }) => body)
     const perform = async (run: Awaited<ReturnType<typeof begin>>) => {
@@ -115,7 +70,7 @@ describe('a run that is repeated', () => {
   })
 
   test('upserts a file once, with an upload address of its own', async () => {
-    const { begin, bot } = await openRuns()
+    const { begin, bot } = await openRuns(platform)
     const upsert = { key: 'report.txt', size: 3, tags: { a: '1' } }
     const interrupted = await begin()
     const first = await interrupted('PUT', '/v1/files', upsert)
@@ -139,7 +94,7 @@ describe('a run that is repeated', () => {
   })
 
   test('upserts a file again that was upserted once more, or deleted, and ends as the first run', async () => {
-    const { begin, bot } = await openRuns()
+    const { begin, bot } = await openRuns(platform)
     const perform = async (run: Awaited<ReturnType<typeof begin>>) => {
       const statuses: number[] = []
       const upload = async (key: string, content: string) => {
@@ -162,7 +117,7 @@ describe('a run that is repeated', () => {
   })
 
   test('of an event that is taken over does not take the content from the newer run', async () => {
-    const { begin, bot } = await openRuns()
+    const { begin, bot } = await openRuns(platform)
     const upsert = { key: 'report.txt', size: 3 }
     await (
       await begin()
@@ -177,7 +132,7 @@ describe('a run that is repeated', () => {
   })
 
   test('copies and deletes a file once', async () => {
-    const { begin, bot } = await openRuns()
+    const { begin, bot } = await openRuns(platform)
     const { body } = await platform.ask('PUT', '/v1/files', { key: 'a', size: 1 }, { 'x-bot-id': bot.id })
     await fetch(body.file.uploadUrl, { method: 'PUT', body: 'x' })
     const perform = async (run: Awaited<ReturnType<typeof begin>>) => [
@@ -195,7 +150,7 @@ describe('a run that is repeated', () => {
   })
 
   test('of an event that is taken over can write nothing more', async () => {
-    const { begin, installation, conversationId } = await openRuns()
+    const { begin, installation, conversationId } = await openRuns(platform)
     const zombie = await begin()
     await begin()
     const refused = { status: 409, body: { type: 'ResourceLockedConflict' } }
@@ -211,14 +166,14 @@ describe('a run that is repeated', () => {
 })
 
 test('a run may delete the conversation whose event it handles', async () => {
-  const { begin, conversationId } = await openRuns()
+  const { begin, conversationId } = await openRuns(platform)
   const run = await begin()
   expect(await run('DELETE', `conversations/${conversationId}`)).toMatchObject({ status: 200, body: {} })
   expect(await platform.context.db('conversations').where({ id: conversationId })).toEqual([])
 })
 
 test('runs that import into the same conversations, each in its own order, do not hold each other up', async () => {
-  const { bot, chatter: chatUser, conversationId, begin } = await openRuns()
+  const { bot, chatUser, conversationId, begin } = await openRuns(platform)
   const other = await chatUser.createConversation()
   await chatUser.send(other, 'hello')
   const { user } = (await chatUser.ask('GET', '/users/me')).body
