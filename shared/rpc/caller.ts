@@ -62,6 +62,8 @@ export interface Execution {
   attempt: number
   /** Identifies the call in the run: the operation, with the actions that led to it, and the call number. */
   call: { operation: string; ordinal: number }
+  /** Present when the call is made again because its answer was lost in an outage: it may be recorded. */
+  isRetried?: true
   /** The message streams that the run has open. */
   openStreams: OpenStreams
   /** Adds a call of language models to the timeline of the event. */

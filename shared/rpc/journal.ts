@@ -37,7 +37,7 @@ class StaleAttemptError extends ApiError {
 }
 
 /** The run that makes a call, and the key of the call. */
-export type JournalledRun = Pick<Execution, 'eventId' | 'attempt' | 'call'>
+export type JournalledRun = Pick<Execution, 'eventId' | 'attempt' | 'call' | 'isRetried'>
 
 type RunContext = Pick<Context, 'db' | 'log'> & { caller: { execution?: JournalledRun } }
 
@@ -288,7 +288,7 @@ type JournalEntry = NonNullable<ReturnType<typeof openEntry>>
 function openEntry({ db, log, caller }: RunContext, input: unknown) {
   const { execution } = caller
   if (!execution) return undefined
-  const { eventId, attempt } = execution
+  const { eventId, attempt, isRetried = false } = execution
   const key: JournalKey = { eventId, ...execution.call }
   const inputHash = createHash('sha256').update(JSON.stringify(input)).digest('base64url')
 
@@ -327,8 +327,8 @@ function openEntry({ db, log, caller }: RunContext, input: unknown) {
      * result.
      */
     async replayOr<Result>(perform: () => Promise<Result>): Promise<Result> {
-      // A first attempt has no recorded calls.
-      const recorded = attempt > 1 ? await recall() : undefined
+      // A first attempt has recorded only calls whose answers were lost.
+      const recorded = attempt > 1 || isRetried ? await recall() : undefined
       if (recorded) return recorded.result as Result
       try {
         return inStoredOrder(await perform())

@@ -71,7 +71,7 @@ export function createHostHandler(
       callerGone: () => run.ended,
       ...(run.fetch && { fetchForCaller: (url) => fetchBytes(run.fetch!, url, run.ended) }),
       // A retried call keeps its number.
-      identify: (operation) => (caller ??= toCaller(operation)),
+      identify: (operation) => (caller = caller ? retried(caller) : toCaller(operation)),
     })
     if (reply.stream) return toHostStream(reply.status, reply.stream, (how) => step?.end(how))
     step?.end(reply.status)
@@ -115,6 +115,10 @@ export function createHostHandler(
       }
     }
   }
+}
+
+function retried({ execution, ...caller }: BotCaller): BotCaller {
+  return { ...caller, ...(execution && { execution: { ...execution, isRetried: true } }) }
 }
 
 function tooManyStreams(): ApiError {

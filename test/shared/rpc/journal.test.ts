@@ -1,10 +1,11 @@
+import type { Knex } from 'knex'
 import { LRUCache } from 'lru-cache'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { messageCreated } from '#shared/models/event.ts'
 import { recordPaid } from '#shared/rpc/journal.ts'
 import { claimNextEvents } from '#shared/store/mailboxes.ts'
 import { newId } from '#shared/ids.ts'
-import type { HostCall } from '#sandbox/protocol/contract.ts'
+import type { HostCall, HostReply } from '#sandbox/protocol/contract.ts'
 import { createHostHandler } from '../../../worker/execution/host.ts'
 import { createChatUser } from '../../support/chat-client.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
@@ -170,4 +171,33 @@ test('a call that is made twice at the same moment is performed once', async () 
   const said = await db('messages').where({ conversation_id: conversationId, direction: 'outgoing' }).pluck('id')
   expect(said).toHaveLength(1)
   for (const answer of answers) expect(answer).toMatchObject({ status: 201, body: { message: { id: said[0] } } })
+})
+
+test('a call whose commit is not answered is made again by its run, which gets the answer', async () => {
+  const { bot, claim } = await openRuns()
+  const { id: eventId, attempt } = await claim()
+  let lost = 0
+  const db = new Proxy(platform.context.db, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name)
+      if (name !== 'transaction') return value
+      return async (work: (transaction: Knex) => Promise<unknown>) => {
+        await target.transaction(work)
+        lost += 1
+        throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+      }
+    },
+  })
+  const run = { botId: bot.id, eventId, attempt, scope: '', openStreams: new Map(), callAction: async () => ({}) }
+  const ended = new AbortController().signal
+  const host = createHostHandler({ ...platform.context, db }, { ...run, ended })
+  const call = async (method: string, path: string, body: object = {}) =>
+    host({ method, path, body: body as never }) as Promise<HostReply>
+  expect(await call('POST', '/v1/tables', { name: 'ordersTable', schema: {} })).toMatchObject({ status: 200 })
+  expect(await call('DELETE', '/v1/tables/ordersTable')).toMatchObject({ status: 200, body: {} })
+  expect(lost).toBe(2)
+  expect(await call('POST', '/v1/chat/users')).toMatchObject({ status: 201 })
+  const { id: userId } = (await platform.context.db('users').where({ bot_id: bot.id }).orderBy('id', 'desc').first())!
+  expect(await call('DELETE', `/v1/chat/users/${userId}`)).toMatchObject({ status: 200 })
+  expect(lost).toBe(4)
 })
