@@ -1,7 +1,7 @@
 import { closedObject, compile, describeErrors, type Validator } from '../schema.ts'
 import { cards, type CardType } from './cards.ts'
 import { flowEvents } from '../models/event.ts'
-import { nextOccurrence } from '../recurrence.ts'
+import { firstOccurrence } from '../recurrence.ts'
 import { readDestination } from './destinations.ts'
 import { destination, scopes, variable } from './fields.ts'
 import {
@@ -192,7 +192,7 @@ function triggerProblems({ event, cron, integration }: Trigger, place: FlowPlace
     return [{ ...place, field: 'integration', problem: 'a cron trigger belongs to no integration' }]
   }
   try {
-    nextOccurrence(cron!, new Date())
+    firstOccurrence(cron!, new Date())
     return []
   } catch (error) {
     return [{ ...place, field: 'cron', problem: (error as Error).message }]

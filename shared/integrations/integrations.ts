@@ -16,6 +16,8 @@ import { planBuiltIn, planChat, refused, type BuiltInChange, type Installable } 
 /** The settings of a bot's installations that an administrator may change. */
 export const integrations = {
   type: 'object',
+  // Beside the installations that a bot may have, those that it had, which published clients remove.
+  maxProperties: 100,
   description:
     'Installations by alias, or by the integration’s id. Absent installations stay unchanged; null removes one with its ' +
     'users and conversations. The chat is part of every bot: null does not change it.',
@@ -94,6 +96,9 @@ export async function planInstallations(
   context: InstallationContext,
   given: Infer<typeof integrations>,
 ): Promise<InstallationChange[]> {
+  // No installation is named twice, so a longer list is refused before anything is looked up for it.
+  const named = Object.values(given).filter((settings) => settings !== null).length
+  if (named > Math.max(maxInstalled, context.present.length)) throw tooMany()
   const changes = new Map<string, InstallationChange>()
   for (const [name, settings] of Object.entries(given)) {
     const change = settings ? await planChange(context, name, settings) : planRemoval(context, name)
@@ -110,9 +115,13 @@ export async function planInstallations(
   const added = planned.filter((change) => 'alias' in change && !change.present).length
   const removed = planned.filter(({ kind }) => kind === 'remove').length
   if (added > 0 && context.present.length + added - removed > maxInstalled) {
-    throw new ApiError('LimitExceeded', `A bot has at most ${maxInstalled} integrations, the chat included`)
+    throw tooMany()
   }
   return planned
+}
+
+function tooMany(): ApiError {
+  return new ApiError('LimitExceeded', `A bot has at most ${maxInstalled} integrations, the chat included`)
 }
 
 function planRemoval({ present }: InstallationContext, name: string): InstallationChange | undefined {

@@ -23,6 +23,8 @@ const recurringEvent = closedObject({
 /** The events that a bot receives by schedule. */
 export const recurringEvents = {
   type: 'object',
+  // Beside the events that a bot may have, those that it had, which published clients remove.
+  maxProperties: 100,
   additionalProperties: { ...recurringEvent, nullable: true },
 } as const
 
@@ -31,6 +33,7 @@ export type RecurringEvents = Infer<typeof recurringEvents>
 /** The plugins in a bot's bundle, by alias. The bundle has their code and configuration; these are their declarations. */
 const plugins = {
   type: 'object',
+  maxProperties: 100,
   description: 'By alias; null removes one.',
   additionalProperties: {
     ...closedObject(

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts'
 import { flowScheduled, reservedTypes } from '../models/event.ts'
-import { nextOccurrence } from '../recurrence.ts'
+import { firstOccurrence, nextOccurrence } from '../recurrence.ts'
 import { query, type Database } from './database.ts'
 import { eventInsert } from './insert-rows.ts'
 import type { Due } from './scheduled-events.ts'
@@ -19,19 +19,36 @@ export interface RecurringEvent {
   payload: Record<string, unknown>
 }
 
+/** The first times of schedules, by cron expression. */
+export type FirstTimes = Map<string, Date>
+
 /**
- * Changes a bot's recurring events: given ones are set, null ones are removed, the others stay. One whose schedule is
- * unchanged keeps its next time.
+ * Refuses changes of recurring events that no bot may have, and finds the first times of their schedules. An expression
+ * takes milliseconds, so this is done before the transaction that sets them.
  *
  * @throws ApiError `InvalidPayload` when a schedule is not a cron expression, or a name or a type is reserved,
  *   `LimitExceeded` when there are too many
  */
-export async function setRecurringEvents(
+export async function planRecurringEvents(
   db: Database,
-  botId: string,
   changes: Record<string, RecurringEvent | null>,
-): Promise<void> {
-  const now = await timeOf(db, Object.keys(changes))
+): Promise<FirstTimes> {
+  assertRecurringEvents(changes)
+  return firstTimes(db, cronsOf(changes), firstOccurrence)
+}
+
+/** Finds the first times of the schedules of flows, which were examined when they were uploaded. */
+export function planFlowSchedules(
+  db: Database,
+  schedules: { cron: string }[],
+  planned?: FirstTimes,
+): Promise<FirstTimes> {
+  const crons = schedules.map(({ cron }) => cron)
+  return firstTimes(db, crons, nextOccurrence, planned)
+}
+
+function assertRecurringEvents(changes: Record<string, RecurringEvent | null>): void {
+  if (cronsOf(changes).length > maxPerBot) throw tooMany()
   for (const [name, change] of Object.entries(changes)) {
     if (name.startsWith(ofFlows)) {
       throw new ApiError('InvalidPayload', `recurringEvents: names that begin with '${ofFlows}' belong to flows`)
@@ -42,29 +59,71 @@ export async function setRecurringEvents(
         `recurringEvents.${name}: the event type '${change.type}' is reserved by the platform: choose another`,
       )
     }
-    if (change) await putRecurringEvent(db, botId, name, change, nextOccurrence(change.schedule.cron, now))
-    else await db('recurring_events').where({ bot_id: botId, name }).delete()
+  }
+}
+
+function tooMany(): ApiError {
+  return new ApiError('LimitExceeded', `A bot has at most ${maxPerBot} recurring events: remove some`)
+}
+
+function cronsOf(changes: Record<string, RecurringEvent | null>): string[] {
+  return Object.values(changes).flatMap((change) => (change ? [change.schedule.cron] : []))
+}
+
+/** By the time of the database, by whose clock events are due; without any, no statement is made for it. */
+async function firstTimes(
+  db: Database,
+  crons: string[],
+  find: typeof nextOccurrence,
+  known: FirstTimes = new Map(),
+): Promise<FirstTimes> {
+  const unknown = crons.filter((cron) => !known.has(cron))
+  const [row] = unknown.length === 0 ? [] : await query<{ now: Date }>(db, 'select now()', {})
+  const found = unknown.map((cron) => [cron, find(cron, row!.now)] as const)
+  return new Map([...known, ...found])
+}
+
+/**
+ * Changes a bot's recurring events: given ones are set, null ones are removed, the others stay. One whose schedule is
+ * unchanged keeps its next time.
+ *
+ * @param planned by `planRecurringEvents`; plugins that another request has changed meanwhile may have further ones
+ * @throws ApiError as `planRecurringEvents`, and `LimitExceeded` when there are too many with those that stay
+ */
+export async function setRecurringEvents(
+  db: Database,
+  botId: string,
+  changes: Record<string, RecurringEvent | null>,
+  planned?: FirstTimes,
+): Promise<void> {
+  assertRecurringEvents(changes)
+  const times = await firstTimes(db, cronsOf(changes), firstOccurrence, planned)
+  const removed = Object.keys(changes).filter((name) => changes[name] === null)
+  if (removed.length > 0) await db('recurring_events').where({ bot_id: botId }).whereIn('name', removed).delete()
+  for (const [name, change] of Object.entries(changes)) {
+    if (change) await putRecurringEvent(db, botId, name, change, times.get(change.schedule.cron)!)
   }
   const names = await db('recurring_events')
     .where({ bot_id: botId })
     .whereRaw('not starts_with(name, ?)', [ofFlows])
     .limit(maxPerBot + 1)
     .pluck('name')
-  if (names.length > maxPerBot) {
-    throw new ApiError('LimitExceeded', `A bot has at most ${maxPerBot} recurring events: remove some`)
-  }
+  if (names.length > maxPerBot) throw tooMany()
 }
 
 /**
  * Sets the schedules of a bot's flows, and removes its other schedules of flows. One whose cron expression is unchanged
  * keeps its next time.
+ *
+ * @param planned by `planFlowSchedules`; those that it lacks are found here
  */
 export async function setFlowSchedules(
   db: Database,
   botId: string,
   schedules: { flow: string; trigger: string; cron: string }[],
+  planned?: FirstTimes,
 ): Promise<void> {
-  const now = await timeOf(db, schedules)
+  const times = await planFlowSchedules(db, schedules, planned)
   const named = schedules.map((schedule) => ({ ...schedule, name: `${ofFlows}${schedule.flow}/${schedule.trigger}` }))
   await query(
     db,
@@ -74,14 +133,8 @@ export async function setFlowSchedules(
   )
   for (const { name, flow, trigger, cron } of named) {
     const event = { schedule: { cron }, type: flowScheduled, payload: { flow, trigger } }
-    await putRecurringEvent(db, botId, name, event, nextOccurrence(cron, now))
+    await putRecurringEvent(db, botId, name, event, times.get(cron)!)
   }
-}
-
-/** The time of the database, by whose clock events are due; without any, no statement is made for it. */
-async function timeOf(db: Database, events: readonly unknown[]): Promise<Date> {
-  const [row] = events.length === 0 ? [] : await query<{ now: Date }>(db, 'select now()', {})
-  return row?.now ?? new Date()
 }
 
 async function putRecurringEvent(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nextOccurrence } from '#shared/recurrence.ts'
+import { firstOccurrence, nextOccurrence } from '#shared/recurrence.ts'
 import { scheduledTime } from '#shared/messaging/schedule.ts'
 
 test.each([
@@ -21,6 +21,13 @@ test.each(['', 'tomorrow', '* * * *', '* * * * * *', '@secondly', '60 * * * *', 
     expect(() => nextOccurrence(cron, new Date())).toThrowError(expect.objectContaining({ type: 'InvalidPayload' }))
   },
 )
+
+test('a new schedule has a time within ten years, a leap day for instance, or is refused', () => {
+  const after = new Date('2096-03-01T00:00:00.000Z')
+  expect(firstOccurrence('0 0 29 2 *', after).toISOString()).toBe('2104-02-29T00:00:00.000Z')
+  const message = "'0 0 30 2 1#5' is not a useful cron expression: no time in 10 years fits"
+  expect(() => firstOccurrence('0 0 30 2 1#5', new Date('2026-11-30T00:00:00.000Z'))).toThrow(message)
+})
 
 test('a number that the parser chooses is the same each time, so that a daily event comes once a day', () => {
   const times = [new Date('2026-11-21T10:00:00Z')]

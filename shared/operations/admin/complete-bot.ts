@@ -12,7 +12,13 @@ import { deployVersion } from '../../store/bots.ts'
 import type { Database } from '../../store/database.ts'
 import { insertBotRegistration } from '../../store/events.ts'
 import { listInstallations } from '../../store/installations.ts'
-import { setFlowSchedules, setRecurringEvents } from '../../store/recurring-events.ts'
+import {
+  planFlowSchedules,
+  planRecurringEvents,
+  setFlowSchedules,
+  setRecurringEvents,
+  type FirstTimes,
+} from '../../store/recurring-events.ts'
 
 /** The parts of a bot that have rows of their own. */
 interface Parts {
@@ -24,7 +30,29 @@ interface Parts {
   /** The description of the new version. */
   note: string | undefined
   recurringEvents: Infer<typeof recurringEvents>
+  schedules: Schedules
   integrations: Infer<typeof integrations>
+}
+
+/** The first times of recurring events and of the schedules of flows. */
+interface Schedules {
+  ofBot: FirstTimes
+  ofFlows: FirstTimes
+}
+
+/**
+ * Finds the times of a bot's schedules, before the transaction of `completeBot`, which would keep a connection meanwhile.
+ *
+ * @throws ApiError as `planRecurringEvents`
+ */
+export async function planSchedules(
+  db: Database,
+  inspected: InspectedCode | undefined,
+  events: Infer<typeof recurringEvents>,
+): Promise<Schedules> {
+  const ofBot = await planRecurringEvents(db, events)
+  const ofFlows = await planFlowSchedules(db, inspected ? schedulesOf(summarizeFlows(inspected.flows)) : [])
+  return { ofBot, ofFlows }
 }
 
 /** Deploys a bot's code and changes its recurring events and installations, as part of the transaction with its row. */
@@ -32,7 +60,7 @@ export async function completeBot(
   context: Context & { caller: Administrator },
   transaction: Database,
   botId: string,
-  { inspected, layouts, renamedNodes, note, recurringEvents, integrations }: Parts,
+  { inspected, layouts, renamedNodes, note, recurringEvents, schedules, integrations }: Parts,
 ): Promise<PostCommitWork> {
   const { caller, config } = context
   if (inspected) {
@@ -47,9 +75,9 @@ export async function completeBot(
       startsWithConversation: startsWithConversation(flows),
       renamedNodes,
     })
-    await setFlowSchedules(transaction, botId, schedulesOf(flows))
+    await setFlowSchedules(transaction, botId, schedulesOf(flows), schedules.ofFlows)
   }
-  await setRecurringEvents(transaction, botId, recurringEvents)
+  await setRecurringEvents(transaction, botId, recurringEvents, schedules.ofBot)
   const present = await listInstallations(transaction, botId)
   const bot = {
     db: transaction,

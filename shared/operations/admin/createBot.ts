@@ -14,7 +14,7 @@ import { insertInstallation } from '../../store/installations.ts'
 import { insertUser } from '../../store/users.ts'
 import { assertAllowed } from './assert-allowed.ts'
 import { assertUrl, codeUrl } from './assert-url.ts'
-import { completeBot } from './complete-bot.ts'
+import { completeBot, planSchedules } from './complete-bot.ts'
 import { botFields, describeChange } from './describe-bot.ts'
 import { toUpload } from './to-upload.ts'
 import { finishInstallations } from '../../integrations/install.ts'
@@ -53,6 +53,8 @@ export const createBot = operation({
     const id = newId('bot')
     const loaded = await mergeSecrets(config.secret, { id, secrets: null }, secrets)
     const inspected = upload && (await inspectCode(context, workspaceId, { ...upload, limits, secrets: loaded }))
+    const events = withPluginEvents(recurringEvents, {}, definition.plugins)
+    const schedules = await planSchedules(db, inspected, events)
     const postCommitWork = await db.transaction(async (transaction) => {
       await insertBot(transaction, {
         id,
@@ -80,7 +82,8 @@ export const createBot = operation({
         layouts: upload?.layouts,
         renamedNodes: null,
         note,
-        recurringEvents: withPluginEvents(recurringEvents, {}, definition.plugins),
+        recurringEvents: events,
+        schedules,
         integrations,
       })
     })

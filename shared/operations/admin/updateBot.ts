@@ -15,7 +15,7 @@ import { assertAllowed } from './assert-allowed.ts'
 import { assertUrl, codeUrl } from './assert-url.ts'
 import { changeNodes, removedNodes } from './change-nodes.ts'
 import { assertHooksRemain } from './assert-code-remains.ts'
-import { completeBot } from './complete-bot.ts'
+import { completeBot, planSchedules } from './complete-bot.ts'
 import { botFields, describeChange, noSuchBot } from './describe-bot.ts'
 import { assertSameParts, ofOneVersion } from './of-one-version.ts'
 import { toUpload } from './to-upload.ts'
@@ -73,7 +73,8 @@ export const updateBot = operation({
     const present = await findBot(db, workspaceId, id)
     if (!present) throw noSuchBot(id)
     // Refuses a definition that is too long before its schemas are examined.
-    const after: BotDefinition = mergePatch(botDefinitionSchema, present.definition, change)
+    const before: BotDefinition = present.definition
+    const after: BotDefinition = mergePatch(botDefinitionSchema, before, change)
     acceptSchemas(botDefinitionSchema, change)
     assertUrl(config, url, (change.dev ?? present.definition['dev']) === true)
     await assertPlugins(db, workspaceId, after.plugins, change.plugins)
@@ -88,6 +89,8 @@ export const updateBot = operation({
       const upload = toUpload(sent, deployed)
       const inspected =
         upload && (await inspectCode(context, workspaceId, { ...upload, limits: ownLimits, secrets: loaded }))
+      const events = withPluginEvents(recurringEvents, before.plugins, after.plugins)
+      const schedules = await planSchedules(db, inspected, events)
       const done = await transact(db, async (transaction) => {
         const row = await lockBot(transaction, workspaceId, id)
         if (!row) throw noSuchBot(id)
@@ -113,6 +116,7 @@ export const updateBot = operation({
           renamedNodes: nodes?.renamed ?? null,
           note,
           recurringEvents: withPluginEvents(recurringEvents, former.plugins, definition.plugins),
+          schedules,
           integrations,
         })
         return { postCommitWork, removed: nodes?.removed ?? [] }

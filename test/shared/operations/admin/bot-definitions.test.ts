@@ -132,6 +132,13 @@ describe('a bot’s definition, with the published client,', () => {
     const integrationId = await storeIntegration(platform)
     const integrations = many(30, { integrationId, enabled: false })
     await expect(client.updateBot({ id, integrations })).rejects.toMatchObject(tooMany)
+    // Neither a schedule nor an integration is looked at where there are too many of them.
+    await expect(client.updateBot({ id, recurringEvents: many(21, every('at noon')) })).rejects.toMatchObject(tooMany)
+    const unknown = many(31, { integrationId: 'intver_unknown' })
+    await expect(client.updateBot({ id, integrations: unknown })).rejects.toMatchObject(tooMany)
+    const invalid = { type: 'InvalidPayload' }
+    await expect(client.updateBot({ id, recurringEvents: many(101, null) })).rejects.toMatchObject(invalid)
+    await expect(client.updateBot({ id, integrations: many(101, null) })).rejects.toMatchObject(invalid)
     expect((await client.getBot({ id })).bot).toMatchObject({ integrations: { chat: {} } })
   })
 
