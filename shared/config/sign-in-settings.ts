@@ -74,7 +74,8 @@ export function readSignIn(given: Given): { signIn?: SignInSettings } {
       clientSecret,
       clientAuth: given.OIDC_CLIENT_AUTH ?? signInVariables.OIDC_CLIENT_AUTH.default,
       scope: given.OIDC_SCOPE ?? signInVariables.OIDC_SCOPE.default,
-      name: given.OIDC_NAME ?? new URL(issuer).host,
+      // An issuer that is no address is refused with all other problems.
+      name: given.OIDC_NAME ?? URL.parse(issuer)?.host ?? issuer,
       rolesClaim: given.OIDC_ROLES_CLAIM ?? signInVariables.OIDC_ROLES_CLAIM.default,
       roles: rolesOf(given.OIDC_ROLES ?? ''),
       isOpen: given.OIDC_SIGN_UP ?? signInVariables.OIDC_SIGN_UP.default,

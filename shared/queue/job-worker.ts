@@ -28,7 +28,7 @@ export interface JobWorker {
 }
 
 const interruptedMilliseconds = 100
-/** The longest pause after an interruption whose cause may last. */
+/** The longest pause after an outage, or an interruption whose cause may last: wake-ups meanwhile add no other job. */
 const maxInterruptedMilliseconds = 5000
 const firstRetryMilliseconds = 200
 /** PostgreSQL's largest integer, which stands for no limit. */
@@ -175,6 +175,7 @@ function outcomeOf(error: unknown): string {
 
 function pauseAfter(error: Error | undefined, attempts: number): number {
   const doubling = 2 ** (attempts - 1)
+  if (isOutage(error)) return Math.min(firstRetryMilliseconds * doubling, maxInterruptedMilliseconds)
   if (!(error instanceof InterruptedError)) return firstRetryMilliseconds * doubling
   return error.mayLast
     ? Math.min(interruptedMilliseconds * doubling, maxInterruptedMilliseconds)

@@ -1,4 +1,4 @@
-import type { JobsOptions } from 'bullmq'
+import type { IQueueBackend, JobsOptions, Queue } from 'bullmq'
 import { outsideOfScopes } from '../telemetry/log-scope.ts'
 import { batched } from '../batch.ts'
 import { openQueueBackend, type QueueParts } from './queue-backend.ts'
@@ -88,6 +88,11 @@ export interface WakeQueue {
    * priority.
    */
   wake(name: WakeName, mailbox: string, botId: string): Promise<void>
+  /**
+   * The same for a mailbox that has waited too long. The queue may have lost a part of a job, as a Redis does that evicts keys:
+   * while it has the key by which the job's wake-ups are deduplicated, it adds no other.
+   */
+  wakeOverdue(name: WakeName, mailbox: string, botId: string): Promise<void>
   /** Enqueues the same wake-up after a delay. */
   wakeLater(name: WakeName, mailbox: string, botId: string, delayMilliseconds: number): Promise<void>
   /** Has a worker inspect uploaded code, ahead of all mailboxes, because a person waits for the result. */
@@ -185,11 +190,16 @@ export function openQueue(parts: QueueParts): WakeQueue {
   const add = (name: JobName, data: Jobs[JobName], opts: JobsOptions) => addJob({ name, data, opts })
 
   const order = new JobPriority()
+  const wake: WakeQueue['wake'] = async (name, mailbox, botId) => {
+    const id = deduplicationId(name, mailbox)
+    const priority = order.next(botId)
+    await add(name, { mailbox, botId }, { priority, deduplication: { id, keepLastIfActive: true } })
+  }
   return {
-    async wake(name, mailbox, botId) {
-      const id = apart.has(name) ? `${name}-${mailbox}` : mailbox
-      const priority = order.next(botId)
-      await add(name, { mailbox, botId }, { priority, deduplication: { id, keepLastIfActive: true } })
+    wake,
+    async wakeOverdue(name, mailbox, botId) {
+      await ask((queue) => forgetLostJob(queue, deduplicationId(name, mailbox)))
+      await wake(name, mailbox, botId)
     },
     async wakeLater(name, mailbox, botId, delay) {
       await add('retry', { name, mailbox, botId }, { delay })
@@ -215,6 +225,25 @@ export function openQueue(parts: QueueParts): WakeQueue {
     },
   }
 }
+
+function deduplicationId(name: WakeName, mailbox: string): string {
+  return apart.has(name) ? `${name}-${mailbox}` : mailbox
+}
+
+type LostJobs = Pick<Queue, 'getDeduplicationJobId' | 'getJobState' | 'remove'> & {
+  backend: Pick<IQueueBackend, 'removeDeduplicationKey'>
+}
+
+/** Removes what is left of the job with a deduplication key if no worker will run it. */
+async function forgetLostJob(queue: LostJobs, id: string): Promise<void> {
+  const jobId = await queue.getDeduplicationJobId(id)
+  if (jobId === null || !lostStates.has(await queue.getJobState(jobId))) return
+  await queue.backend.removeDeduplicationKey(id, jobId)
+  await queue.remove(jobId)
+}
+
+/** Of a job that is in no list, or has ended without the removal of its key. */
+const lostStates: ReadonlySet<string> = new Set(['unknown', 'completed', 'failed'])
 
 /** Logs the errors of a queue or a worker, except while the queue's back end is known to be unavailable. */
 export function reportErrors(

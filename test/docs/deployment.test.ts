@@ -78,6 +78,14 @@ test('compose.yaml and .env.example set only variables that the platform reads',
   for (const name of explained.filter((each) => each !== 'POSTGRES_PASSWORD')) expect(settings).toContain(`\`${name}\``)
 })
 
+test('compose.yaml passes all settings of .env to the processes of the platform', async () => {
+  const { services } = parse(await read('compose.yaml'), { merge: true }) as {
+    services: Record<string, { env_file?: object }>
+  }
+  for (const name of ['api', 'migrate', 'worker'])
+    expect(services[name]?.env_file).toEqual([{ path: '.env', required: false }])
+})
+
 test('a proxy in compose.yaml reaches the api, and the log of every container is bounded', async () => {
   const { services } = parse(await read('compose.yaml'), { merge: true }) as {
     services: Record<string, { logging: { options: object }; volumes?: string[] }>

@@ -229,7 +229,7 @@ async function changeWorkflow(
 
 /** News are rows that the transactions of their changes write; no request wakes a worker for them. */
 async function wakeForNews({ db, queue }: Context): Promise<void> {
-  for (const id of await claimDueWebhooks(db, leaseMilliseconds)) await queue.wake('inbox-webhook', id, id)
+  for (const id of await claimDueWebhooks(db, leaseMilliseconds)) await queue.wakeOverdue('inbox-webhook', id, id)
 }
 
 async function expireHandover(context: Context, { bot_id: botId, id }: HandoverRow): Promise<void> {

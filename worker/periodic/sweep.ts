@@ -57,13 +57,13 @@ async function sweep(context: Context, waitedMilliseconds: number, stopping: Abo
   const end = performance.now() + config.worker.sweepMilliseconds
   let took = await wakeMailboxes(context, waitedMilliseconds)
   const webhooks = await overdueWebhooks(db, waitedMilliseconds, batchSize)
-  for (const { conversation_id: id, bot_id: botId } of webhooks) await queue.wake('webhook', id, botId)
+  for (const { conversation_id: id, bot_id: botId } of webhooks) await queue.wakeOverdue('webhook', id, botId)
   const files = await overdueFiles(db, waitedMilliseconds, batchSize)
-  for (const { id, bot_id: botId } of files) await queue.wake('index-file', id, botId)
+  for (const { id, bot_id: botId } of files) await queue.wakeOverdue('index-file', id, botId)
   const jobs = await overdueTableJobs(db, waitedMilliseconds, batchSize)
-  for (const { id, bot_id: botId } of jobs) await queue.wake('table-job', id, botId)
+  for (const { id, bot_id: botId } of jobs) await queue.wakeOverdue('table-job', id, botId)
   const tables = await overdueRecomputes(db, waitedMilliseconds, batchSize)
-  for (const { id, bot_id: botId } of tables) await queue.wake('recompute-rows', id, botId)
+  for (const { id, bot_id: botId } of tables) await queue.wakeOverdue('recompute-rows', id, botId)
   await wakeForEmbeddings(context)
   await deleteFormerPassages(db, batchSize)
   await deleteOldLargeSignals(db)
@@ -89,7 +89,7 @@ async function wakeMailboxes(context: Context, waitedMilliseconds: number): Prom
   const mailboxes = await overdueMailboxes(db, which)
   const took = performance.now() - begin
   if (mailboxes.length > 0) log.info({ mailboxes: mailboxes.length }, 'Waking mailboxes that have waited too long')
-  await Promise.all(mailboxes.map(({ mailbox, bot_id: botId }) => queue.wake('event', mailbox, botId)))
+  await Promise.all(mailboxes.map(({ mailbox, bot_id: botId }) => queue.wakeOverdue('event', mailbox, botId)))
   return mailboxes.length < batchSize ? undefined : took
 }
 
@@ -103,5 +103,6 @@ async function wakeForEmbeddings(context: Context): Promise<void> {
     const made = await makeEmbeddingsDue(db, embeddings.model, batchSize)
     if (made < batchSize) caughtUp.add(context)
   }
-  for (const { id, bot_id: botId } of await dueEmbeddings(db, batchSize)) await queue.wake('embed-file', id, botId)
+  for (const { id, bot_id: botId } of await dueEmbeddings(db, batchSize))
+    await queue.wakeOverdue('embed-file', id, botId)
 }

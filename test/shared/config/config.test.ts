@@ -58,7 +58,8 @@ test('all problems are reported at once, each with what to do', () => {
 test('addresses that lead nowhere are refused with a remedy, and without their passwords', () => {
   const hosts = 'names several hosts: name one that always leads to'
   const invalid = 'is not a valid address: write special characters of user and password'
-  const addresses = {
+  const notWeb = 'is not a valid address: write it as https://host or https://host:port'
+  const addresses: Record<string, string[][]> = {
     DATABASE_URL: [
       ['postgres://user:hidden@one:5432,two:5432/name', hosts],
       ['postgres://user:hidden@one,two/name?target_session_attrs=read-write', hosts],
@@ -68,11 +69,25 @@ test('addresses that lead nowhere are refused with a remedy, and without their p
     REDIS_URL: [
       ['redis://one:6379,two:6379', hosts],
       ['rediss://:hidden#a@host:6379', invalid],
+      ['redis://host:6379/abc', 'has a path that is no number'],
     ],
+    ISOBOT_BASE_URL: [
+      ['http://bots example', notWeb],
+      ['https://$HOST:port', notWeb],
+      ['https://bots.example/?x=hidden', 'has a query, a fragment or a user'],
+      ['https://user:hidden@bots.example', 'has a query, a fragment or a user'],
+    ],
+    ...Object.fromEntries(
+      ['OIDC_ISSUER', 'S3_ENDPOINT', 'EMBEDDINGS_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'MODELS_URL'].map((name) => [
+        name,
+        [['https://host:99999', notWeb]],
+      ]),
+    ),
   }
   for (const [name, wrong] of Object.entries(addresses)) {
     for (const [address, problem] of wrong) {
-      const error = problemsOf({ ...least, [name]: address })
+      const signIn = name === 'OIDC_ISSUER' && { OIDC_CLIENT_ID: 'id', OIDC_CLIENT_SECRET: 'secret' }
+      const error = problemsOf({ ...least, ...signIn, [name]: address })
       expect(error).toBeInstanceOf(ConfigError)
       expect(String(error)).toContain(`${name} ${problem}`)
       expect(String(error)).not.toContain('hidden')
@@ -84,6 +99,8 @@ test('addresses that lead nowhere are refused with a remedy, and without their p
     'postgres://[::1]:5432/a,b',
   ])
     expect(readConfig({ ...least, DATABASE_URL: url }).database.url).toBe(url)
+  for (const url of ['redis://host:6379', 'rediss://host:6379/', 'redis://host:6379/2'])
+    expect(readConfig({ ...least, REDIS_URL: url }).redis).toMatchObject({ url })
 })
 
 function problemsOf(environment: NodeJS.ProcessEnv): unknown {

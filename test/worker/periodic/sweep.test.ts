@@ -1,12 +1,23 @@
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import { overdueMailboxes } from '#shared/store/mailboxes.ts'
 import { freePort } from '../../../cli/postgres/free-port.ts'
+import { startWorker } from '../../../worker/worker.ts'
 import { openLink, type Link } from '../../chaos/network.ts'
+import { createChatUser } from '../../support/chat-client.ts'
+import { replies } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 import { Processes } from '../../support/processes.ts'
 
 const metricsToken = 'the-operator-of-the-tests-of-the-sweep'
+
+const echo = `
+  export const hooks = {
+    async afterIncomingMessage({ event, client }) {
+      await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: event.preview } })
+    },
+  }`
 
 const parts = new AsyncDisposableStack()
 const processes = new Processes()
@@ -64,3 +75,39 @@ test('more mailboxes than one search finds are all woken once the database is ba
   database.mend()
   await vi.waitFor(async () => expect(await waiting(bot.id)).toHaveLength(0), { timeout: 60_000, interval: 200 })
 }, 120_000)
+
+test.each([
+  ['the lists of waiting jobs', ['wait', 'prioritized']],
+  ['the jobs themselves', '*[0-9]'],
+])(
+  'a conversation goes on after Redis has lost %s, but not the keys of their deduplication',
+  async (_what, lost) => {
+    await using shared = await openPlatform({
+      backEnd: 'redis',
+      worker: false,
+      environment: { WORKER_SWEEP_SECONDS: '1' },
+    })
+    const first = await startWorker(shared.context)
+    const bot = await shared.createBot(echo)
+    await first[Symbol.asyncDispose]()
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await chatUser.createConversation()
+    await chatUser.send(conversationId, 'before')
+    using redis = openRedis(shared)
+    const jobs = typeof lost === 'string' ? await redis.client.keys(`${redis.prefix}:events:${lost}`) : []
+    const keys = typeof lost === 'string' ? jobs : lost.map((list) => `${redis.prefix}:events:${list}`)
+    expect(await redis.client.del(keys)).toBeGreaterThan(0)
+    await using parts = new AsyncDisposableStack()
+    parts.use(await startWorker(shared.context))
+    await expect.poll(() => replies(shared, conversationId), { timeout: 30_000 }).toEqual(['before'])
+    await chatUser.send(conversationId, 'after')
+    await expect.poll(() => replies(shared, conversationId), { timeout: 30_000 }).toEqual(['before', 'after'])
+  },
+  90_000,
+)
+
+/** A client of the Redis of a platform. */
+function openRedis({ environment }: Platform) {
+  const client = new Redis(environment['REDIS_URL']!)
+  return { client, prefix: environment['REDIS_PREFIX']!, [Symbol.dispose]: () => client.disconnect() }
+}
