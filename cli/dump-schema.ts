@@ -35,7 +35,13 @@ const query = `
     and indexname not in (select conname from pg_constraint)
   union all
   select rtrim(pg_get_functiondef(pg_proc.oid), E'\\n ') || ';', ' ' || proname from pg_proc
-  where pronamespace = 'public'::regnamespace and proname not like 'bullmq%'
+  where pronamespace = 'public'::regnamespace and prokind <> 'a' and proname not like 'bullmq%'
+    and not exists (select from pg_depend where objid = pg_proc.oid and deptype = 'e')
+  union all
+  select format('create aggregate %I(%s) (sfunc = %I, stype = %s, initcond = %L);', proname,
+    pg_get_function_arguments(pg_proc.oid), aggtransfn::regproc, aggtranstype::regtype, agginitval), ' ' || proname
+  from pg_aggregate join pg_proc on pg_proc.oid = aggfnoid
+  where pronamespace = 'public'::regnamespace
     and not exists (select from pg_depend where objid = pg_proc.oid and deptype = 'e')
   union all
   select pg_get_triggerdef(pg_trigger.oid) || ';', relname || ' ' || tgname

@@ -1,5 +1,14 @@
 -- What the migrations make; written by `npm run schema`, compared by `npm run check`.
 
+CREATE OR REPLACE FUNCTION public.add_page_bytes(bytes bigint, value jsonb, max_bytes bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+      begin
+        return case when bytes > max_bytes then bytes else bytes + octet_length(value::text) end;
+      end $function$;
+
 CREATE OR REPLACE FUNCTION public.count_deleted_messages()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -77,6 +86,8 @@ AS $function$
           and owner_id = any(array(select id from removed));
         return null;
       end $function$;
+
+create aggregate page_bytes(value jsonb, max_bytes bigint) (sfunc = add_page_bytes, stype = bigint, initcond = '0');
 
 CREATE OR REPLACE FUNCTION public.record_handover_news()
  RETURNS trigger

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import type { Database } from './database.ts'
+import { endedByBytes, type PageEnd } from './page-bytes.ts'
 import { encodeCursor, page, toPage, type Page, type PageRequest } from './pagination.ts'
 
 /**
@@ -16,6 +17,8 @@ export interface FilteredList {
   parts: ((rows: Knex.QueryBuilder) => void)[]
   /** Restricts a query, in which the rows that were read have the name of the table, to those that pass; may join and select. */
   passing: (rows: Knex.QueryBuilder) => void
+  /** The columns that may be large, as of `endedByBytes`. */
+  large?: readonly string[]
 }
 
 /**
@@ -25,7 +28,7 @@ export interface FilteredList {
  */
 export async function boundedPage<Row extends { created_at: Date; id: string }>(
   db: Database,
-  { table, parts, passing }: FilteredList,
+  { table, parts, passing, large }: FilteredList,
   request: PageRequest,
   bound = maxRead,
 ): Promise<Page<Row>> {
@@ -51,23 +54,27 @@ export async function boundedPage<Row extends { created_at: Date; id: string }>(
     .offset(bound - 1)
     .limit(1)
   const order = request.ascending ? 'asc' : 'desc'
+  const { ascending } = request
+  const shown = large ? endedByBytes('select * from found', large, { ascending }) : 'select * from found'
   type Line = Row & { read_to: Date | null; read_to_id: string | null }
   // One statement, so that both parts see the same rows. The second part is executed only when the page is not full.
   const lines: (Line | { [Column in keyof Line]: Line[Column] | null })[] = await db
     .withMaterialized('found', found)
+    .with('shown', db.raw(shown))
     .from(db.raw('(select) as one'))
     .leftJoin(last.as('last'), db.raw('true'))
-    .leftJoin('found', db.raw('true'))
+    .leftJoin('shown', db.raw('true'))
     .select('*')
     .orderBy([
-      { column: 'found.created_at', order },
-      { column: 'found.id', order },
+      { column: 'shown.created_at', order },
+      { column: 'shown.id', order },
     ])
   const rows = lines
     .filter((line): line is Line => line.id !== null)
     .map(({ read_to: _time, read_to_id: _id, ...row }) => row as unknown as Row)
   const end = lines[0]?.read_to
-  if (rows.length <= request.limit && end) {
+  const isCut = (rows.at(-1) as Partial<PageEnd> | undefined)?.is_followed === true
+  if (rows.length <= request.limit && !isCut && end) {
     return { rows, nextToken: encodeCursor({ createdAt: end, id: lines[0]!.read_to_id! }) }
   }
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))

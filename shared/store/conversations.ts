@@ -1,3 +1,4 @@
+import { largeOfTagged, readPage } from './page-bytes.ts'
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { ChatSignal } from '../models/signal.ts'
 import type { UserKey } from '../models/user-key.ts'
@@ -131,9 +132,10 @@ export async function pageOfOwnedConversations(
   where: { botId: string; ownerId: string },
   request: PageRequest,
 ): Promise<Page<ConversationRow>> {
-  const rows: ConversationRow[] = await db('conversations')
+  const read = db('conversations')
     .where({ bot_id: where.botId, owner_id: where.ownerId })
     .modify((query) => page(query, request))
+  const rows = await readPage<ConversationRow>(db, read, largeOfTagged)
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
 }
 
@@ -185,11 +187,12 @@ export async function pageOfParticipants(
   where: { botId: string; conversationId: string },
   request: PageRequest,
 ): Promise<Page<UserRow>> {
-  const rows: (UserRow & { joined_at: Date })[] = await db('participants')
+  const read = db('participants')
     .join('users', 'users.id', 'participants.user_id')
     .where('participants.bot_id', where.botId)
     .where('participants.conversation_id', where.conversationId)
     .select('users.*', 'participants.created_at as joined_at')
     .modify((query) => page(query, request, 'participants.created_at', 'users.id'))
+  const rows = await readPage<UserRow & { joined_at: Date }>(db, read, largeOfTagged, { column: 'joined_at' })
   return toPage(rows, request, (row) => ({ createdAt: row.joined_at, id: row.id }))
 }

@@ -1,5 +1,7 @@
 import type { Cursor } from './pagination.ts'
 import { query, type Database } from './database.ts'
+import { largeOfEvents } from './events.ts'
+import { endedByBytes, type PageEnd } from './page-bytes.ts'
 import type { EventStatus } from '../models/tables.ts'
 import type { TimelineRow } from '../models/timeline-event.ts'
 
@@ -86,34 +88,37 @@ export async function scanEvents(
   )
   const passed = found.filter((row) => row.passes)
   const shown = passed.slice(0, limit)
-  const last = passed.length > limit ? shown.at(-1) : found.find((row) => row.is_last)
+  const rows = await timelineRows(
+    db,
+    botId,
+    shown.map(({ id }) => id),
+  )
+  const lastRead = rows.at(-1)
+  const cut = lastRead?.is_followed ? lastRead : undefined
+  const last = cut ?? (passed.length > limit ? shown.at(-1) : found.find((row) => row.is_last))
   return {
-    rows: await timelineRows(
-      db,
-      botId,
-      shown.map(({ id }) => id),
-    ),
+    rows,
     ...(last && { end: { createdAt: last.created_at, id: last.id } }),
   }
 }
 
+const timelineStatement = endedByBytes(
+  `select events.*, messages.type as message_type, messages.payload as message_payload,
+     installations.alias as installation_alias
+   from (select * from events where id = any(:ids::text[]) offset 0) events
+   left join messages on messages.id = events.message_id and messages.bot_id = events.bot_id
+   left join installations on installations.id = events.installation_id
+   where events.bot_id = :botId`,
+  [...largeOfEvents, 'listed.message_payload'],
+)
+
 /**
- * Events by their ids, newest first. They are found in a subquery with an offset, which is planned apart: the planner, which knows
+ * Events by their ids, newest first, as many as a page may have bytes. They are found in a subquery with an offset, which is planned apart: the planner, which knows
  * no values, would look for them among all events of the bot.
  */
-export async function timelineRows(db: Database, botId: string, ids: string[]): Promise<TimelineRow[]> {
+export async function timelineRows(db: Database, botId: string, ids: string[]): Promise<(TimelineRow & PageEnd)[]> {
   if (ids.length === 0) return []
-  return query<TimelineRow>(
-    db,
-    `select events.*, messages.type as message_type, messages.payload as message_payload,
-       installations.alias as installation_alias
-     from (select * from events where id = any(:ids::text[]) offset 0) events
-     left join messages on messages.id = events.message_id and messages.bot_id = events.bot_id
-     left join installations on installations.id = events.installation_id
-     where events.bot_id = :botId
-     order by events.created_at desc, events.id desc`,
-    { botId, ids },
-  )
+  return query(db, timelineStatement, { botId, ids })
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import { boundedPage } from './bounded-page.ts'
+import { readPage } from './page-bytes.ts'
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import { newId } from '../ids.ts'
 import { actionTriggered, register } from '../models/event.ts'
@@ -174,6 +175,9 @@ export async function findVisibleEvent(db: Database, of: EventsOf, id: string): 
   return visibleEvents(db, of).where({ id }).first()
 }
 
+/** The columns of events that may be large. */
+export const largeOfEvents = ['listed.payload', 'listed.result', 'listed.runs']
+
 /**
  * One page of the visible events, newest first. It reads a bounded number of events: with a filter that few events pass, it may
  * have few, and still a token.
@@ -190,13 +194,14 @@ export async function pageOfEvents(
   const few = fewEvents(db, conversationId, status)
   if (!few) {
     const within = (rows: Knex.QueryBuilder) => void rows.where({ bot_id: of.botId })
-    return boundedPage(db, { table: 'events', parts: [within], passing }, request)
+    return boundedPage(db, { table: 'events', parts: [within], passing, large: largeOfEvents }, request)
   }
-  const rows: EventRow[] = await db
+  const read = db
     .from(few.as('events'))
     .where({ bot_id: of.botId })
     .modify(passing)
     .modify((builder) => page(builder, request))
+  const rows = await readPage<EventRow>(db, read, largeOfEvents)
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
 }
 

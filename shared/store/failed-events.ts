@@ -1,4 +1,6 @@
 import type { Knex } from 'knex'
+import { largeOfEvents } from './events.ts'
+import { readPage } from './page-bytes.ts'
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import { unreplayable, type FailedEventRow } from '../models/failed-event.ts'
 import type { Database } from './database.ts'
@@ -22,9 +24,10 @@ export async function pageOfFailedEvents(
   filter: FailedEventFilter,
   request: PageRequest,
 ): Promise<Page<FailedEventRow>> {
-  const rows: FailedEventRow[] = await failedEvents(db, botId)
+  const read = failedEvents(db, botId)
     .modify(narrow, filter)
     .modify((builder) => page(builder, request, 'ended_at'))
+  const rows = await readPage<FailedEventRow>(db, read, largeOfEvents, { column: 'ended_at' })
   return toPage(rows, request, (row) => ({ createdAt: row.ended_at, id: row.id }))
 }
 

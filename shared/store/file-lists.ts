@@ -2,6 +2,7 @@ import { ApiError } from '../errors.ts'
 import type { TagCondition } from '../models/tag-filter.ts'
 import type { FileRow } from '../models/tables.ts'
 import { query, type Database } from './database.ts'
+import { readPage } from './page-bytes.ts'
 import type { Page } from './pagination.ts'
 import { fileBindings, isReadable } from './runtime-files.ts'
 import type { Scope } from './scope.ts'
@@ -46,8 +47,8 @@ export async function pageOfFiles(
 ): Promise<Page<FileRow>> {
   const { sql, type } = sortColumns[sortField]
   const order = ascending ? 'asc' : 'desc'
-  const rows: (FileRow & { sorted_by: string })[] = await db('files')
-    .select('files.*', db.raw(`(${sql})::text as sorted_by`))
+  const read = db('files')
+    .select('files.*', db.raw(`(${sql})::text as sorted_by, ${sql} as sort_value`))
     .whereRaw(isReadable, fileBindings(scope))
     .modify((list) => {
       whereTagConditions(list, 'files.tags', tags)
@@ -60,11 +61,13 @@ export async function pageOfFiles(
     })
     .orderByRaw(`${sql} ${order}, files.id ${order}`)
     .limit(limit + 1)
+  type Read = FileRow & { sorted_by: string; sort_value: unknown }
+  const rows = await readPage<Read>(db, read, ['listed.tags', 'listed.metadata'], { column: 'sort_value', ascending })
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   return {
-    rows: shown.map(({ sorted_by: _sortedBy, ...row }) => row),
-    ...(last && rows.length > limit && { nextToken: pack([sortField, last.sorted_by, last.id]) }),
+    rows: shown,
+    ...(last && (rows.length > limit || last.is_followed) && { nextToken: pack([sortField, last.sorted_by, last.id]) }),
   }
 }
 

@@ -4,6 +4,7 @@ import type { TagCondition } from '../models/tag-filter.ts'
 import type { KnowledgeBaseRow } from '../models/tables.ts'
 import type { Change, Tags } from '../models/tags.ts'
 import { query, type Database } from './database.ts'
+import { readPage } from './page-bytes.ts'
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import { whereTagConditions } from './tag-conditions.ts'
 
@@ -65,12 +66,13 @@ export async function pageOfKnowledgeBases(
   tags: TagCondition[],
   request: PageRequest,
 ): Promise<Page<KnowledgeBaseRow>> {
-  const rows: KnowledgeBaseRow[] = await db('knowledge_bases')
+  const read = db('knowledge_bases')
     .where({ bot_id: botId })
     .modify((list) => {
       whereTagConditions(list, 'knowledge_bases.tags', tags)
       page(list, request)
     })
+  const rows = await readPage<KnowledgeBaseRow>(db, read, ['listed.tags'])
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
 }
 

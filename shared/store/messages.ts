@@ -1,4 +1,5 @@
-import { page, toPage, type Page, type PageRequest } from './pagination.ts'
+import { endedByBytes } from './page-bytes.ts'
+import { toPage, type Page, type PageRequest } from './pagination.ts'
 import type { MessageContent } from '../models/payload.ts'
 import type { ChatSignal } from '../models/signal.ts'
 import type { UserKey } from '../models/user-key.ts'
@@ -207,14 +208,34 @@ export async function deleteMessage(
   return changeAndRecord(db, change, { ...where }, signal)
 }
 
+/** The columns of messages that may be large. */
+export const largeOfMessages = ['listed.payload', 'listed.metadata', 'listed.tags']
+
+function pageStatement(condition: string): string {
+  return endedByBytes(
+    `select * from messages where bot_id = :botId and conversation_id = :conversationId ${condition}
+     order by created_at desc, id desc limit :limit`,
+    largeOfMessages,
+  )
+}
+
+const pageStatements = {
+  first: pageStatement(''),
+  further: pageStatement('and (created_at, id) < (:afterTime, :afterId)'),
+}
+
 /** One page of a conversation's messages, newest first. */
 export async function pageOfMessages(
   db: Database,
   where: { botId: string; conversationId: string },
   request: PageRequest,
 ): Promise<Page<MessageRow>> {
-  const rows: MessageRow[] = await db('messages')
-    .where({ bot_id: where.botId, conversation_id: where.conversationId })
-    .modify((query) => page(query, request))
+  const { after, limit } = request
+  const position = after && { afterTime: after.createdAt, afterId: after.id }
+  const rows = await query<MessageRow>(db, pageStatements[position ? 'further' : 'first'], {
+    ...where,
+    ...position,
+    limit: limit + 1,
+  })
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
 }

@@ -1,6 +1,7 @@
 import { closedObject } from '../schema.ts'
 import type { Knex } from 'knex'
 import { ApiError } from '../errors.ts'
+import type { PageEnd } from './page-bytes.ts'
 
 /**
  * Keyset pagination, newest first unless requested otherwise. The next page begins after the last row's position:
@@ -23,10 +24,13 @@ export interface Page<Row> {
   rows: Row[]
   /** The token of the next page; absent on the last one. */
   nextToken?: string
+  /** Of the rows' large columns, as JSON; absent where no column is large. */
+  bytes?: number
 }
 
 const defaultPageSize = 20
-const maximumPageSize = 100
+/** Rows of a page at most. */
+export const maximumPageSize = 100
 
 /** The pagination fields of a list operation's input. */
 export const pageInput = {
@@ -63,11 +67,22 @@ export function page(query: Knex.QueryBuilder, request: PageRequest, column = 'c
   void query.limit(request.limit + 1)
 }
 
-/** Cuts the fetched rows to the page and makes the next page's token. */
-export function toPage<Row>(fetched: Row[], request: PageRequest, cursorOf: (row: Row) => Cursor): Page<Row> {
+/** Cuts the fetched rows to the page and makes the next page's token. A page that ends by its bytes has fewer rows. */
+export function toPage<Row extends object>(
+  fetched: Row[],
+  request: PageRequest,
+  cursorOf: (row: Row) => Cursor,
+): Page<Row> {
   const rows = fetched.slice(0, request.limit)
   const last = rows.at(-1)
-  return last && fetched.length > request.limit ? { rows, nextToken: encodeCursor(cursorOf(last)) } : { rows }
+  if (!last) return { rows }
+  const end: Partial<PageEnd> = last
+  const isFollowed = fetched.length > request.limit || end.is_followed === true
+  return {
+    rows,
+    ...(isFollowed && { nextToken: encodeCursor(cursorOf(last)) }),
+    ...(end.page_bytes !== undefined && { bytes: end.page_bytes }),
+  }
 }
 
 /** The `meta` object of an answer. */

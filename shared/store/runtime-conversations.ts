@@ -1,3 +1,4 @@
+import { largeOfTagged, readPage } from './page-bytes.ts'
 import { page, toPage, type Page } from './pagination.ts'
 import type { SortedPageRequest } from './listing.ts'
 import { newId } from '../ids.ts'
@@ -140,7 +141,7 @@ export async function pageOfRuntimeConversations(
   request: SortedPageRequest,
 ): Promise<Page<RuntimeConversationRow>> {
   const { participantIds, integrationName, channel, minMessageCount, maxMessageCount } = filters
-  const rows: RuntimeConversationRow[] = await selectConversations(db)
+  const read = selectConversations(db)
     .where('conversations.bot_id', scope.botId)
     .modify((query) => {
       if (scope.installation) query.where('installation_id', scope.installation.id)
@@ -153,6 +154,7 @@ export async function pageOfRuntimeConversations(
       applyFilters(query, 'conversations', filters)
       page(query, request, `conversations.${request.column}`, 'conversations.id')
     })
+  const rows = await readPage<RuntimeConversationRow>(db, read, largeOfTagged, request)
   await keepCounts(db, rows)
   return toPage(rows, request, (row) => ({ createdAt: row[request.column], id: row.id }))
 }

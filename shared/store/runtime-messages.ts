@@ -1,11 +1,12 @@
-import { page, toPage, type Page, type PageRequest } from './pagination.ts'
+import { endedByBytes } from './page-bytes.ts'
+import { toPage, type Page, type PageRequest } from './pagination.ts'
 import type { Change, TagMatch } from '../models/tags.ts'
 import { nextMessage, conversationColumns } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
 import { journalBindings, journalInsert, newestRun, type NewJournalEntry } from './journal.ts'
-import { applyFilters, applyMatch, type Filters } from './filters.ts'
+import { applyMatch, type Filters } from './filters.ts'
 import { incomingEventInsert, messageInsert, oneMessage } from './insert-rows.ts'
-import { messageBindings, type NewMessage } from './messages.ts'
+import { largeOfMessages, messageBindings, type NewMessage } from './messages.ts'
 import { inScope, scopeBindings, type Scope } from './scope.ts'
 import type { MessageRow } from '../models/tables.ts'
 
@@ -145,18 +146,35 @@ export async function pageOfRuntimeMessages(
   filters: Filters & { conversationId?: string },
   request: PageRequest,
 ): Promise<Page<MessageRow>> {
-  const { conversationId } = filters
-  const rows: MessageRow[] = await db('messages')
-    .where('messages.bot_id', scope.botId)
-    .select('messages.*')
-    .modify((query) => {
-      if (conversationId !== undefined) query.where('messages.conversation_id', conversationId)
-      if (scope.installation) {
-        query.join('conversations', 'conversations.id', 'messages.conversation_id')
-        query.where('installation_id', scope.installation.id)
-      }
-      applyFilters(query, 'messages', filters)
-      page(query, request, 'messages.created_at', 'messages.id')
-    })
+  const { installation } = scope
+  const { conversationId, tags = {}, afterDate, beforeDate } = filters
+  const { after, limit } = request
+  const isTagged = Object.keys(tags).length > 0
+  const conditions = [
+    'messages.bot_id = :botId',
+    conversationId !== undefined && 'messages.conversation_id = :conversationId',
+    installation && 'installation_id = :installationId',
+    // The second condition is that of the partial index.
+    isTagged && `messages.tags @> :tags::jsonb and messages.tags <> '{}'`,
+    afterDate && 'messages.created_at >= :afterDate',
+    beforeDate && 'messages.created_at <= :beforeDate',
+    after && '(messages.created_at, messages.id) < (:afterTime, :afterId)',
+  ].filter(Boolean)
+  // Of few forms, so that PostgreSQL need not parse and plan it again.
+  const read = `select messages.* from messages
+    ${installation ? 'join conversations on conversations.id = messages.conversation_id' : ''}
+    where ${conditions.join(' and ')}
+    order by messages.created_at desc, messages.id desc limit :limit`
+  const rows = await query<MessageRow>(db, endedByBytes(read, largeOfMessages), {
+    botId: scope.botId,
+    conversationId: conversationId ?? null,
+    installationId: installation?.id ?? null,
+    tags: JSON.stringify(tags),
+    afterDate: afterDate ? new Date(afterDate) : null,
+    beforeDate: beforeDate ? new Date(beforeDate) : null,
+    afterTime: after?.createdAt ?? null,
+    afterId: after?.id ?? null,
+    limit: limit + 1,
+  })
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
 }

@@ -1,3 +1,4 @@
+import { largeOfTagged, readPage } from './page-bytes.ts'
 import { page, toPage, type Page } from './pagination.ts'
 import type { SortedPageRequest, TimeColumn } from './listing.ts'
 import type { Change, TagMatch } from '../models/tags.ts'
@@ -82,7 +83,7 @@ export async function pageOfRuntimeUsers(
   request: SortedPageRequest,
 ): Promise<Page<UserRow>> {
   const { conversationId } = filters
-  const rows: UserRow[] = await db('users')
+  const read = db('users')
     .where({ bot_id: botId, ...(installation && { installation_id: installation.id }) })
     .modify((query) => {
       if (conversationId !== undefined) {
@@ -94,5 +95,6 @@ export async function pageOfRuntimeUsers(
       applyFilters(query, 'users', filters, filters.range)
       page(query, request, request.column)
     })
+  const rows = await readPage<UserRow>(db, read, largeOfTagged, request)
   return toPage(rows, request, (row) => ({ createdAt: row[request.column], id: row.id }))
 }

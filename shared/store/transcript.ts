@@ -1,13 +1,15 @@
 import { flowStateName } from '../models/state.ts'
-import type {
-  ParticipantUserRow,
-  ShownStateRow,
-  TranscriptConversationRow,
-  TranscriptMessageRow,
+import {
+  maxPayloadBytes,
+  type ParticipantUserRow,
+  type ShownStateRow,
+  type TranscriptConversationRow,
+  type TranscriptMessageRow,
 } from '../models/transcript.ts'
 import { boundedCount, boundedPayload } from './conversation-search.ts'
 import { query, type Database } from './database.ts'
-import { toPage, type Page, type PageRequest } from './pagination.ts'
+import { endedByBytes } from './page-bytes.ts'
+import { maximumPageSize, toPage, type Page, type PageRequest } from './pagination.ts'
 
 /** Upper bounds of the participants and of the states that are shown. */
 export const maxParticipants = 50
@@ -81,6 +83,18 @@ export async function flowStateOf(
   return row?.payload
 }
 
+/** The inner limit is a number, by which the planner knows that few rows are joined with others. */
+function readOfTranscript(condition: string): string {
+  return endedByBytes(
+    `select * from (
+       select * from messages where conversation_id = :conversationId and bot_id = :botId ${condition}
+       order by created_at desc, id desc limit ${maximumPageSize + 1}
+     ) newest limit :limit`,
+    // Payloads that are stored with more bytes are not shown.
+    [`case when pg_column_size(listed.payload) <= ${maxPayloadBytes} then listed.payload end`, 'listed.metadata'],
+  )
+}
+
 /**
  * One page of a conversation's messages, newest first, each with its author's or member's name and the event that handled or
  * delivered it. That event has the time of its message, by which an index finds it; none has the message.
@@ -91,14 +105,15 @@ export async function pageOfTranscript(
   request: PageRequest,
 ): Promise<Page<TranscriptMessageRow>> {
   const { after, limit } = request
+  const read = readOfTranscript(after ? 'and (created_at, id) < (:afterTime, :afterId)' : '')
   const rows = await query<TranscriptMessageRow>(
     db,
-    `select messages.id, messages.bot_id, messages.conversation_id, messages.user_id, messages.type,
+    `select page_bytes, is_followed, messages.id, messages.bot_id, messages.conversation_id, messages.user_id, messages.type,
        messages.metadata, messages.tags, messages.direction, messages.origin, messages.created_at,
        messages.updated_at, ${boundedPayload('messages')} as payload,
        users.name as author_name, member_messages.name as member_name, member_messages.account_id,
        accounts.picture_url as member_picture_url, handling.id as event_id, handling.status as event_status, handling.failure_reason
-     from messages
+     from (${read}) messages
      left join users on users.id = messages.user_id and users.bot_id = messages.bot_id
      left join member_messages on member_messages.message_id = messages.id
      left join accounts on accounts.id = member_messages.account_id
@@ -108,9 +123,7 @@ export async function pageOfTranscript(
          and direction = messages.direction
        order by id limit 1
      ) handling on true
-     where messages.conversation_id = :conversationId and messages.bot_id = :botId
-       ${after ? 'and (messages.created_at, messages.id) < (:afterTime, :afterId)' : ''}
-     order by messages.created_at desc, messages.id desc limit :limit`,
+     order by messages.created_at desc, messages.id desc`,
     { ...where, afterTime: after?.createdAt ?? null, afterId: after?.id ?? null, limit: limit + 1 },
   )
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))

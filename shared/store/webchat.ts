@@ -1,6 +1,9 @@
 import { givenIdTag } from '../models/chat-integration.ts'
 import { webchatStarted } from '../models/event.ts'
 import { feedbackCommentTag, feedbackTag, type ParticipantRow, type SeenHandoverRow } from '../models/webchat.ts'
+import { largeOfMessages } from './messages.ts'
+import { endedByBytes, sumOfBytes } from './page-bytes.ts'
+import { megabyte } from '../units.ts'
 import { nextClock } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
 import { eventInsert } from './insert-rows.ts'
@@ -11,27 +14,47 @@ interface VisitedConversation extends ConversationRow {
   last_message: (Pick<MessageRow, 'type' | 'payload' | 'user_id'> & { created_at: string }) | null
 }
 
+/**
+ * Of the messages of a frame or a list. A client that has four times as many unread bytes of its stream is disconnected, also
+ * while it reads the first frame.
+ */
+const maxFrameBytes = megabyte
+
 /** Conversations of a visitor per list: the published web chat reads one page. */
 const maxListed = 100
 
-/** The conversations of a visitor, those with the newest entries first. */
+const shortened = `jsonb_build_object('text', coalesce(left(last.payload ->> 'text', 200), last.type))`
+
+/**
+ * The conversations of a visitor, those with the newest entries first. After a number of bytes, of the last messages only the
+ * begin of the text is read.
+ */
 export async function listVisitedConversations(
   db: Database,
   where: { installationId: string; userId: string },
 ): Promise<VisitedConversation[]> {
   return query(
     db,
-    `select visited.*, to_jsonb(last) as last_message
-     from (
+    `with visited as materialized (
        select conversations.* from participants join conversations on conversations.id = conversation_id
        where user_id = :userId and installation_id = :installationId
        order by clock desc, id desc limit ${maxListed}
-     ) visited
-     left join lateral (
-       select type, payload, user_id, created_at from messages
-       where messages.conversation_id = visited.id and messages.bot_id = visited.bot_id
-       order by messages.created_at desc, messages.id desc limit 1
-     ) last on true
+     ), last as materialized (
+       select visited.id, last.*, ${sumOfBytes('last.payload', maxFrameBytes)} over (
+         order by clock desc, visited.id desc rows unbounded preceding
+       ) > ${maxFrameBytes} as is_shortened
+       from visited cross join lateral (
+         select type, payload, user_id, created_at from messages
+         where messages.conversation_id = visited.id and messages.bot_id = visited.bot_id
+         order by messages.created_at desc, messages.id desc limit 1
+       ) last
+     )
+     select visited.*, case when last.id is not null then jsonb_build_object(
+         'type', case when is_shortened then 'text' else last.type end,
+         'payload', case when is_shortened then ${shortened} else last.payload end,
+         'user_id', last.user_id, 'created_at', last.created_at
+       ) end as last_message
+     from visited left join last on last.id = visited.id
      order by clock desc, visited.id desc`,
     where,
   )
@@ -107,18 +130,21 @@ export async function isCreatedParticipant(db: Database, conversationId: string,
   return rows.length > 0
 }
 
+const newestStatement = endedByBytes(
+  `select * from messages
+   where bot_id = :botId and conversation_id = :conversationId and created_at <= :until
+   order by created_at desc, id desc limit :limit`,
+  largeOfMessages,
+  {},
+  maxFrameBytes,
+)
+
 /** The newest messages of a conversation up to a position of its log, newest first. */
 export async function newestMessages(
   db: Database,
   { botId, conversationId, until, limit }: { botId: string; conversationId: string; until: Date; limit: number },
 ): Promise<MessageRow[]> {
-  return query(
-    db,
-    `select * from messages
-     where bot_id = :botId and conversation_id = :conversationId and created_at <= :until
-     order by created_at desc, id desc limit :limit`,
-    { botId, conversationId, until, limit },
-  )
+  return query(db, newestStatement, { botId, conversationId, until, limit })
 }
 
 /** The tag of a conversation whose bot was told that it has started. */

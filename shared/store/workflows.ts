@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import { boundedPage } from './bounded-page.ts'
+import { readPage } from './page-bytes.ts'
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { Change } from '../models/tags.ts'
 import { finalStatuses } from '../models/workflow.ts'
@@ -155,6 +156,9 @@ export interface WorkflowFilter {
   name?: string | undefined
 }
 
+/** The columns of workflows that may be large. */
+const large = ['listed.input', 'listed.output', 'listed.tags']
+
 /**
  * One page of a bot's workflows, newest first. It reads a bounded number of them, except of those with tags or of a conversation,
  * which an index finds.
@@ -177,12 +181,13 @@ export async function pageOfWorkflows(
   const within = (rows: Knex.QueryBuilder) =>
     void rows.where({ bot_id: botId, ...(filter.name && { name: filter.name }) })
   const few = fewWorkflows(db, { tags, ...filter })
-  if (!few) return boundedPage(db, { table: 'workflows', parts: [within], passing }, request)
-  const rows: WorkflowRow[] = await db
+  if (!few) return boundedPage(db, { table: 'workflows', parts: [within], passing, large }, request)
+  const read = db
     .from(few.as('workflows'))
     .modify(within)
     .modify(passing)
     .modify((builder) => page(builder, request))
+  const rows = await readPage<WorkflowRow>(db, read, large)
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
 }
 

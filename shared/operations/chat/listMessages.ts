@@ -1,6 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { message, toMessage } from '../../models/message.ts'
+import { holdPage } from '../../rpc/hold-page.ts'
 import { operation } from '../../rpc/operation.ts'
 import { pageOfMessages } from '../../store/messages.ts'
 import { externalUserIds } from '../../store/users.ts'
@@ -22,6 +23,7 @@ export const listMessages = operation({
     const conversation = await joinedConversation(context, conversationId)
     const where = { botId: conversation.bot_id, conversationId: conversation.id }
     const page = await pageOfMessages(db, where, pageRequest(input))
+    holdPage(context, page)
     const known = await externalUserIds(
       db,
       page.rows.map((row) => row.user_id),

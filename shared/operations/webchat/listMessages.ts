@@ -1,6 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { toMessage } from '../../models/message.ts'
 import { toWebchatMessage, webchatMessage } from '../../models/webchat.ts'
+import { holdPage } from '../../rpc/hold-page.ts'
 import { operation } from '../../rpc/operation.ts'
 import { pageOfMessages } from '../../store/messages.ts'
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
@@ -22,6 +23,7 @@ export const listMessages = operation({
     const { conversationId } = input
     const { id, bot_id: botId } = await joinedConversation(context, conversationId)
     const page = await pageOfMessages(db, { botId, conversationId: id }, pageRequest(input))
+    holdPage(context, page)
     const known = await externalUserIds(
       db,
       page.rows.map((row) => row.user_id),
