@@ -1,9 +1,7 @@
 import { once } from 'node:events'
 import type { Response } from 'express'
 import type { FormattedLines } from '#shared/dispatch.ts'
-
-/** A client that reads nothing for so long is disconnected: its stream holds a connection of another service. */
-const unreadMilliseconds = 30_000
+import { unreadMilliseconds } from './unread-limit.ts'
 
 /** Sends the lines of a stream, each as it comes, no faster than the client reads. */
 export async function sendLines(response: Response, { lines, cancel, format }: FormattedLines): Promise<void> {

@@ -103,7 +103,10 @@ function routesOf(context: Context, parts: AppParts): Express {
       })
     }
     const holdAnswer = (caller: Caller, bytes: number) => overload.holdAnswer(response, bytes, tenantOf(caller))
-    const given = { ...fromHttp(context, request, body), holdAnswer, callerGone: () => closeOf(response) }
+    const asked = fromHttp(context, request, body)
+    let caller: Caller | undefined
+    const identified: typeof asked.identify = async (...parameters) => (caller = await asked.identify(...parameters))
+    const given = { ...asked, identify: identified, holdAnswer, callerGone: () => closeOf(response) }
     const reply = await inFlight.track(dispatch(context, given))
     if (reply.stream) {
       response.status(reply.status).set(reply.headers ?? {})
@@ -121,7 +124,11 @@ function routesOf(context: Context, parts: AppParts): Express {
         overload.leave(response)
         return openEventStream(response)
       })
-    } else respond(request, response, reply)
+    } else {
+      // A refusal after a write would hide that it was done, and the body of most holds as many bytes as the answer.
+      const isRead = request.method === 'GET'
+      respond(request, response, reply, (bytes) => isRead && caller && holdAnswer(caller, bytes))
+    }
   }
 }
 
@@ -175,10 +182,10 @@ const retryStreamSeconds = 5
  * Sends a reply. A client that requests a stream never receives a status of 500 or above: event sources of published
  * clients would retry every second, without end and without reporting it.
  */
-function respond(request: Request, response: Response, reply: Reply): void {
+function respond(request: Request, response: Response, reply: Reply, hold?: (bytes: number) => void): void {
   const wantsStream = request.headers.accept === 'text/event-stream'
   response.set(reply.headers ?? {})
-  if (reply.status < 500 || !wantsStream) return sendJson(response.status(reply.status), reply.body)
+  if (reply.status < 500 || !wantsStream) return sendJson(response.status(reply.status), reply.body, { hold })
   const error = new ApiError('RateLimited', 'Too many streams are open: try again later')
   response.set('Retry-After', String(retryStreamSeconds)).status(error.status).json(error.toJSON())
 }

@@ -8,6 +8,7 @@ import { readBody } from '../body.ts'
 import { closeOf } from '../close-of.ts'
 import type { RequestsInFlight } from '../graceful-close.ts'
 import type { Overload } from '../overload.ts'
+import { limitUnread } from '../unread-limit.ts'
 
 /**
  * The entry point for clients of the Model Context Protocol, `/mcp/{botId}`: the bot's own actions as tools, over streamable
@@ -54,6 +55,7 @@ async function answer(
   )
   if (response.destroyed) return
   overload.holdAnswer(response, text.length, tenantOf(caller))
+  limitUnread(response)
   response.status(status).set(headers).end(text)
 }
 
