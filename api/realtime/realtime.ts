@@ -4,6 +4,8 @@ import { isWebchatSignal, toListener, type ChatSignal, type EphemeralSignal } fr
 import type { ReadEntry } from '#shared/store/conversation-log.ts'
 import type { Connection } from './connection.ts'
 import { openFeeds, type Follower } from './feeds.ts'
+import { NewestStreams } from './newest-streams.ts'
+import { UnreadBytes } from './unread-bytes.ts'
 import { openWebchatFrames } from './webchat-frames.ts'
 import { webchatSource } from './webchat-source.ts'
 import { openStreamGuard, type GuardedStream, type Listening } from './stream-guard.ts'
@@ -32,15 +34,23 @@ export interface Realtime {
   close(): Promise<void>
 }
 
-export function openRealtime(context: Context): Realtime {
+/** @param unread counts the unread bytes of the streams */
+export function openRealtime(context: Context, unread = new UnreadBytes()): Realtime {
   const feeds = openFeeds(context)
   const guard = openStreamGuard(context)
   const connections = new Set<Connection>()
+  const newest = new NewestStreams()
+  const send = (connection: Connection, text: string, id?: string) => {
+    if (connection.unreadBytes() > maxUnreadBytes) return connection.destroy()
+    connection.send(text, id)
+    unread.sent(connection)
+  }
   const catchingUp = new Set<Promise<void>>()
   let isClosing = false
   return {
     async open(listening, accept) {
-      const stream = toStream(context, listening)
+      const stream = toStream(context, listening, send)
+      const listener = `${listening.conversationId}/${listening.userId}`
       const { follow, leave } = await feeds.enter(listening, stream)
       const release = () => {
         guard.release(stream)
@@ -63,9 +73,12 @@ export function openRealtime(context: Context): Realtime {
       connection.onClose(() => {
         clearInterval(ping)
         connections.delete(connection)
+        newest.remove(listener, connection)
+        unread.closed(connection)
         context.metrics.streams.set(connections.size)
         release()
       })
+      newest.add(listener, connection)
       stream.connect(connection)
       if (isClosing) return connection.end()
       const caughtUp = follow(new Date(listening.since))
@@ -99,8 +112,10 @@ interface Stream extends Follower, GuardedStream {
   isEnded(): boolean
 }
 
+type Send = (connection: Connection, text: string, id?: string) => void
+
 /** Makes a client a follower of a conversation, which the client knows by its external id. */
-function toStream(context: Context, listening: Listening): Stream {
+function toStream(context: Context, listening: Listening, send: Send): Stream {
   const { externalId, userId, resumes } = listening
   const startedAt = new Date(listening.startedAt)
   const { webchat } = listening
@@ -166,9 +181,4 @@ function textFor(entry: ReadEntry, externalId: string): string {
 
 function textOf(signal: ChatSignal | EphemeralSignal, externalId: string): string {
   return JSON.stringify(toListener(signal, externalId))
-}
-
-function send(connection: Connection, text: string, id?: string): void {
-  if (connection.unreadBytes() > maxUnreadBytes) connection.destroy()
-  else connection.send(text, id)
 }
