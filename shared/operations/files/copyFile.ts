@@ -10,6 +10,7 @@ import { oncePrepared } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
 import { wakeWorker } from '../../signals/after-commit.ts'
 import { findMemberForBot } from '../../store/accounts.ts'
+import { beginRecord, endRecord } from '../../store/audit.ts'
 import type { Database } from '../../store/database.ts'
 import { findObject, type StoredObject } from '../../store/file-objects.ts'
 import { assertFileSize, assertQuota, completeUpload } from '../../store/files.ts'
@@ -29,6 +30,7 @@ export const copyFile = operation({
   awaitsWorker: true,
   headers: ['x-destination-bot-id'],
   recordsMembers: true,
+  auditedFields: ['x-destination-bot-id'],
   input: closedObject(
     { idOrKey: { type: 'string' }, destinationKey: { type: 'string' } },
     {
@@ -54,6 +56,7 @@ export const copyFile = operation({
           const copy = { source, content, destination, destinationKey, overwrite }
           const copied = await storeCopy(transaction, context, copy)
           formerObjectId = copied.formerObjectId
+          await recordElsewhere(transaction, caller, destination, copied.row)
           return { file: showFile(context, copied.row) }
         })
         const { id, status } = answer.file
@@ -81,7 +84,7 @@ async function copyContent(context: BotContext, source: FileRow, { botId }: Scop
 interface Copy {
   source: FileRow
   content: StoredObject
-  destination: Scope
+  destination: Destination
   destinationKey: string
   overwrite: boolean
 }
@@ -123,15 +126,37 @@ function ownerOfCopy(caller: BotContext['caller'], source: FileRow, destination:
   return { ...ownerOf(caller), ...(isUsers && { userId: source.user_id! }) }
 }
 
+/** The files to which the copy belongs. */
+interface Destination extends Scope {
+  /** The workspace of another bot. */
+  workspaceId?: string
+}
+
+/** The record of the call is that of the workspace of the source; another workspace has one of its own. */
+async function recordElsewhere(
+  transaction: Database,
+  { botId: sourceBotId, member }: BotContext['caller'],
+  { botId, workspaceId }: Destination,
+  { id: fileId }: FileRow,
+): Promise<void> {
+  if (!member || workspaceId === undefined || workspaceId === member.workspaceId) return
+  const id = newId('audit')
+  const fields = `botId=${botId}, sourceBotId=${sourceBotId}`
+  const { accountId } = member
+  const record = { id, workspaceId, accountId, email: null, operation: 'copyFile', fields, resourceId: fileId }
+  await beginRecord(transaction, record)
+  await endRecord(transaction, id, { id: fileId })
+}
+
 /**
  * Where the copy goes: a caller's own files, or those of another bot where the same member may act as that.
  * @throws ApiError `ResourceNotFound`
  */
-async function findDestination({ db, caller }: BotContext, botId = caller.botId): Promise<Scope> {
+async function findDestination({ db, caller }: BotContext, botId = caller.botId): Promise<Destination> {
   if (botId === caller.botId) return caller
   const { member, installation } = caller
   const other = member && !installation ? await findMemberForBot(db, botId, member.accountId) : undefined
-  if (other && hasRole(other, 'developer')) return { botId }
+  if (other && hasRole(other, 'developer')) return { botId, workspaceId: other.workspaceId }
   throw notFound(`Bot '${botId}'`)
 }
 

@@ -163,6 +163,21 @@ describe('a copy for another bot', () => {
     expect(await idsFor(asBot)).toEqual([id])
   })
 
+  test('is recorded in both workspaces', async () => {
+    const { body: workspace } = await platform.ask('POST', '/v1/admin/workspaces', { name: 'another' })
+    const created = await platform.ask('POST', '/v1/admin/bots', {}, { 'x-workspace-id': workspace.id })
+    const destination: string = created.body.bot.id
+    const { id, uploadUrl } = await upsert(asBot, {})
+    await put(uploadUrl, 'hello')
+    const { body } = await copyTo(id, destination)
+    const records = await platform.context.db('audit_records').where({ operation: 'copyFile', outcome: 'done' })
+    const here = records.filter(({ workspace_id: workspaceId }) => workspaceId === platform.workspaceId)
+    expect(here.map(({ fields }) => fields)).toContain(`x-destination-bot-id=${destination}`)
+    const there = records.filter(({ workspace_id: workspaceId }) => workspaceId === workspace.id)
+    const fields = `botId=${destination}, sourceBotId=${botId}`
+    expect(there).toMatchObject([{ fields, resource_id: body.file.id, account_id: here[0]!.account_id }])
+  })
+
   test('is refused to the bot itself, to integrations, to viewers there, and for no bot', async () => {
     const { id: destination } = await platform.createBot()
     const { id, uploadUrl } = await upsert(asOne, { accessPolicies: ['integrations'] })
