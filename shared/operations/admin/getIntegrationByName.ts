@@ -2,6 +2,7 @@ import { closedObject } from '../../schema.ts'
 import { notFound } from '../../errors.ts'
 import { newestFitting } from '../../integrations/newest-fitting.ts'
 import { integration } from '../../models/integration.ts'
+import { nameAndRange } from '../../models/version-range.ts'
 import { operation } from '../../rpc/operation.ts'
 import { listVersions } from '../../store/integrations.ts'
 import { describeIntegration } from '../../integrations/describe-integration.ts'
@@ -14,10 +15,7 @@ export const getIntegrationByName = operation({
   path: '/v1/admin/integrations/{name}/{version}',
   access: 'viewer',
   errors: ['ResourceNotFound'],
-  input: closedObject({
-    name: { type: 'string' },
-    version: { type: 'string', description: 'A version, a range such as `>=1.0.0 <2.0.0`, or `latest`.' },
-  }),
+  input: closedObject(nameAndRange),
   output: closedObject({ integration }),
 
   async handle(context, { name, version }) {

@@ -1,6 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { requireVersion } from '../../integrations/catalogue.ts'
 import { interfaceOutput, toInterface } from '../../models/interface.ts'
+import { nameAndRange } from '../../models/version-range.ts'
 import { operation } from '../../rpc/operation.ts'
 
 export const getInterfaceByName = operation({
@@ -11,10 +12,7 @@ export const getInterfaceByName = operation({
   path: '/v1/admin/interfaces/{name}/{version}',
   access: 'viewer',
   errors: ['ResourceNotFound'],
-  input: closedObject({
-    name: { type: 'string' },
-    version: { type: 'string', description: 'A version, a range such as `>=1.0.0 <2.0.0`, or `latest`.' },
-  }),
+  input: closedObject(nameAndRange),
   output: closedObject({ interface: interfaceOutput }),
 
   async handle({ db, caller }, wanted) {

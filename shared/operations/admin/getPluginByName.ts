@@ -1,6 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { requireVersion } from '../../integrations/catalogue.ts'
 import { plugin, toPlugin } from '../../models/plugin.ts'
+import { nameAndRange } from '../../models/version-range.ts'
 import { operation } from '../../rpc/operation.ts'
 
 export const getPluginByName = operation({
@@ -10,10 +11,7 @@ export const getPluginByName = operation({
   path: '/v1/admin/plugins/{name}/{version}',
   access: 'viewer',
   errors: ['ResourceNotFound'],
-  input: closedObject({
-    name: { type: 'string' },
-    version: { type: 'string', description: 'A version, a range such as `>=1.0.0 <2.0.0`, or `latest`.' },
-  }),
+  input: closedObject(nameAndRange),
   output: closedObject({ plugin }),
 
   async handle({ db, caller }, wanted) {

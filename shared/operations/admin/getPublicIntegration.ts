@@ -2,6 +2,7 @@ import { closedObject } from '../../schema.ts'
 import { notFound } from '../../errors.ts'
 import { describePublic, requirePublicVersion } from '../../integrations/public-integrations.ts'
 import { publicIntegration } from '../../models/chat-integration.ts'
+import { nameAndRange } from '../../models/version-range.ts'
 import { operation } from '../../rpc/operation.ts'
 
 export const getPublicIntegration = operation({
@@ -12,10 +13,7 @@ export const getPublicIntegration = operation({
   path: '/v1/admin/hub/integrations/{name}/{version}',
   access: 'viewer',
   errors: ['ResourceNotFound'],
-  input: closedObject({
-    name: { type: 'string' },
-    version: { type: 'string', description: 'A version, a range such as `>=1.0.0 <2.0.0`, or `latest`.' },
-  }),
+  input: closedObject(nameAndRange),
   output: closedObject({ integration: publicIntegration }),
 
   async handle(context, { name, version }) {

@@ -3,6 +3,7 @@ import { newestFitting } from '../../integrations/newest-fitting.ts'
 import { toPublicSummary } from '../../integrations/public-integrations.ts'
 import { inboxIntegration, listBuiltInVersions, publicIntegrationSummary } from '../../models/chat-integration.ts'
 import { builtInInterface } from '../../models/inbox-definition.ts'
+import { nameAndRange } from '../../models/version-range.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findBot } from '../../store/bots.ts'
 import { listInstalledIntegrations } from '../../store/integrations.ts'
@@ -23,8 +24,8 @@ export const listPublicIntegrations = operation({
     {
       ...pageInput,
       limit: { type: 'integer', minimum: 1, description: 'Has no effect: use `pageSize`.' },
-      name: { type: 'string' },
-      version: { type: 'string', description: 'A version; with `name` also a range, or `latest`.' },
+      name: nameAndRange.name,
+      version: { ...nameAndRange.version, description: 'A version; with `name` also a range, or `latest`.' },
       search: { type: 'string', description: 'A part of the name, the title or the description.' },
       interfaceId: { type: 'string', description: 'Only those that implement the interface with this id.' },
       interfaceName: { type: 'string', description: 'Only those that implement an interface of this name.' },
