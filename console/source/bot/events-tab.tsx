@@ -1,7 +1,6 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
-import { ask, explain } from '../api/ask.ts'
-import type { EventPage, EventSummary } from '../api/types.ts'
+import { ask } from '../api/ask.ts'
+import type { EventSummary } from '../api/types.ts'
 import { formatMilliseconds } from '../format.ts'
 import { Select } from '../parts/choice.tsx'
 import { Icon } from '../parts/icons.tsx'
@@ -11,8 +10,7 @@ import { moveBetweenRows } from '../parts/rows.ts'
 import { SearchField } from '../parts/search-field.tsx'
 import { Outcome } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
-import { notify } from '../state/notices.ts'
-import { useResource } from '../state/resource.ts'
+import { useNewestFirst } from '../state/newest-first.ts'
 import { query, setQuery, to } from '../state/route.ts'
 import { chatIsOpen, type TabProps } from './tab.ts'
 import { EventPanel } from './event-panel.tsx'
@@ -38,81 +36,41 @@ function filterOfPage(): Record<string, string> {
 export function EventsTab({ bot, segments: [eventId] }: TabProps): JSX.Element {
   const filter = filterOfPage()
   const key = `events ${bot.id} ${JSON.stringify(filter)}`
-  const load = (abort: AbortSignal | undefined, nextToken?: string) =>
-    ask<'listBotEvents'>('GET', `/bots/${bot.id}/events`, {
-      query: { ...filter, pageSize: 50, nextToken },
-      ...(abort && { abort }),
-    })
-  const latest = useResource(key, (abort) => load(abort), { every: 3000 })
-  const older = useOlder(key, load)
+  const load = async (abort: AbortSignal | undefined, nextToken?: string) => {
+    const query = { ...filter, pageSize: 50, nextToken }
+    const page = await ask<'listBotEvents'>('GET', `/bots/${bot.id}/events`, { query, ...(abort && { abort }) })
+    return { entries: page.events, nextToken: page.meta.nextToken, searchedUntil: page.searchedUntil }
+  }
+  const { list, older } = useNewestFirst(key, { load, momentOf: (event) => event, every: 3000 })
   return (
     <div class={`events ${eventId === undefined ? '' : 'with-event'}`}>
       <section class="event-list" aria-label="Events">
         <Filters filter={filter} />
-        <Loaded of={latest} lines={10}>
-          {(page) => {
-            const events = withoutRepeats([...page.events, ...older.events])
-            const { nextToken, searchedUntil } = older.last ?? { ...page.meta, searchedUntil: page.searchedUntil }
-            return (
-              <>
-                {events.length === 0 && nextToken === undefined && (
-                  <NoEvents isFiltered={Object.keys(filter).length > 0} />
+        <Loaded of={list} lines={10}>
+          {({ entries: events, nextToken, searchedUntil }) => (
+            <>
+              {events.length === 0 && nextToken === undefined && (
+                <NoEvents isFiltered={Object.keys(filter).length > 0} />
+              )}
+              <ol class="plain" aria-label="Timeline" onKeyDown={moveBetweenRows}>
+                {events.map((event) => (
+                  <EventRow key={event.id} botId={bot.id} event={event} isOpen={event.id === eventId} />
+                ))}
+              </ol>
+              <More of={older} nextToken={nextToken} label="Show older events">
+                {searchedUntil && (
+                  <span class="quiet">
+                    Searched back to <Time at={searchedUntil} />
+                  </span>
                 )}
-                <ol class="plain" aria-label="Timeline" onKeyDown={moveBetweenRows}>
-                  {events.map((event) => (
-                    <EventRow key={event.id} botId={bot.id} event={event} isOpen={event.id === eventId} />
-                  ))}
-                </ol>
-                <More of={older} nextToken={nextToken} label="Show older events">
-                  {searchedUntil && (
-                    <span class="quiet">
-                      Searched back to <Time at={searchedUntil} />
-                    </span>
-                  )}
-                </More>
-              </>
-            )
-          }}
+              </More>
+            </>
+          )}
         </Loaded>
       </section>
       {eventId !== undefined && <EventPanel key={eventId} bot={bot} eventId={eventId} />}
     </div>
   )
-}
-
-type Load = (abort: AbortSignal | undefined, nextToken: string) => Promise<EventPage>
-
-/** The pages after the first. No events are added to these. */
-function useOlder(key: string, load: Load) {
-  const [state, setState] = useState<{ key: string; events: EventSummary[]; last?: LastPage }>({ key, events: [] })
-  const [isBusy, setIsBusy] = useState(false)
-  const current = state.key === key ? state : { key, events: [] }
-  return {
-    events: current.events,
-    last: current.last,
-    isBusy,
-    async load(nextToken: string) {
-      setIsBusy(true)
-      try {
-        const { events, meta, searchedUntil } = await load(undefined, nextToken)
-        setState({ key, events: [...current.events, ...events], last: { nextToken: meta.nextToken, searchedUntil } })
-      } catch (error) {
-        notify('bad', explain(error))
-      } finally {
-        setIsBusy(false)
-      }
-    },
-  }
-}
-
-interface LastPage {
-  nextToken: string | undefined
-  searchedUntil: string | undefined
-}
-
-/** Removes duplicates: newer events push older ones into the next page, which then repeats them. */
-function withoutRepeats(events: EventSummary[]): EventSummary[] {
-  return [...new Map(events.toReversed().map((event) => [event.id, event])).values()].toReversed()
 }
 
 function Filters({ filter }: { filter: Record<string, string> }): JSX.Element {

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { allPages } from '../api/all-pages.ts'
 import { ask } from '../api/ask.ts'
 import type { Version } from '../api/types.ts'
 import { Confirm } from '../parts/dialog.tsx'
@@ -10,7 +11,7 @@ import { moveBetweenRows } from '../parts/rows.ts'
 import { Status } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
 import { attempt } from '../state/notices.ts'
-import { useAnswer, useResource } from '../state/resource.ts'
+import { useResource } from '../state/resource.ts'
 import { to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
 import { isDark } from '../state/theme.ts'
@@ -19,8 +20,7 @@ import type { TabProps } from './tab.ts'
 /** The versions of the code with their differences and a rollback to each. */
 export function VersionsTab({ bot, reloadBot, segments: [chosenId] }: TabProps): JSX.Element {
   const [asksFor, setAsksFor] = useState<'rollback' | Version>()
-  const query = { pageSize: 50 }
-  const versions = useAnswer<'listBotVersions'>(`/bots/${bot.id}/versions`, { query, every: 10_000 })
+  const versions = useResource(`versions ${bot.id}`, (abort) => loadVersions(bot.id, abort), { every: 10_000 })
   const carryOut = async () => {
     const isRollback = asksFor === 'rollback'
     const path = isRollback ? `/bots/${bot.id}/rollback` : `/bots/${bot.id}/versions/deploy`
@@ -32,7 +32,7 @@ export function VersionsTab({ bot, reloadBot, segments: [chosenId] }: TabProps):
   return (
     <section aria-label="Versions">
       <Loaded of={versions}>
-        {({ versions }) => {
+        {(versions) => {
           if (versions.length === 0) {
             return (
               <Empty title="No versions yet">
@@ -111,6 +111,15 @@ export function VersionsTab({ bot, reloadBot, segments: [chosenId] }: TabProps):
       )}
     </section>
   )
+}
+
+/** All versions that are kept, the newest first: the deployed one may be old. */
+function loadVersions(botId: string, abort: AbortSignal): Promise<Version[]> {
+  return allPages(async (nextToken) => {
+    const query = { pageSize: 100, nextToken }
+    const page = await ask<'listBotVersions'>('GET', `/bots/${botId}/versions`, { query, abort })
+    return { items: page.versions, nextToken: page.meta.nextToken }
+  })
 }
 
 /** The version to compare with: the deployed one; for the deployed one itself, its predecessor. */

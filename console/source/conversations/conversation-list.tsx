@@ -10,14 +10,12 @@ import { Empty, Loaded } from '../parts/loaded.tsx'
 import { More } from '../parts/more.tsx'
 import { moveBetweenRows } from '../parts/rows.ts'
 import { Time } from '../parts/time.tsx'
-import { useFurtherPages } from '../state/further-pages.ts'
-import { useResource } from '../state/resource.ts'
+import { useNewestFirst } from '../state/newest-first.ts'
 import { to } from '../state/route.ts'
 import { Filters, filterOfPage, isFiltered, toSearch } from './filters.tsx'
 import { Tags } from './tags.tsx'
 
-type Page = AnswerOf<'listBotConversations'>
-type Listed = Page['conversations'][number]
+type Listed = AnswerOf<'listBotConversations'>['conversations'][number]
 
 const everyMilliseconds = 5000
 const maxTags = 3
@@ -31,54 +29,46 @@ export function ConversationList({ bot }: { bot: Bot }): JSX.Element {
   // All requests of one search are one reading in the audit log.
   const reading = useRef<{ key: string; id?: string | undefined }>({ key })
   if (reading.current.key !== key) reading.current = { key }
-  const load = async (abort?: AbortSignal, nextToken?: string): Promise<Page> => {
+  const load = async (abort: AbortSignal | undefined, nextToken?: string) => {
     const query = { ...toSearch(filter), pageSize: 50, nextToken, reading: reading.current.id }
     const page = await ask<'listBotConversations'>('GET', `/bots/${bot.id}/conversations`, {
       query,
       ...(abort && { abort }),
     })
     if (reading.current.key === key) reading.current.id = page.reading
-    return page
+    return { entries: page.conversations, nextToken: page.meta.nextToken, searchedUntil: page.searchedUntil }
   }
   // A search for a text reads many messages, so it is not repeated by itself.
   const isCheap = filter.text === '' && filter.user === '' && filter.tag === ''
-  const latest = useResource(key, load, isCheap ? { every: everyMilliseconds } : {})
-  const further = useFurtherPages(key, (nextToken) => load(undefined, nextToken))
+  const { list, older } = useNewestFirst(key, {
+    load,
+    momentOf: ({ message }: Listed) => message,
+    ...(isCheap && { every: everyMilliseconds }),
+  })
   return (
     <section class="event-list" aria-label="Conversations">
       <Filters bot={bot} filter={filter} />
-      <Loaded of={latest} lines={10}>
-        {(first) => {
-          const pages = [first, ...further.pages]
-          const listed = withoutRepeats(pages.flatMap(({ conversations }) => conversations))
-          const last = pages.at(-1)!
-          const { nextToken } = last.meta
-          return (
-            <>
-              {listed.length === 0 && nextToken === undefined && <Nothing isFiltered={isFiltered(filter)} />}
-              <ol class="plain" aria-label="Conversations, the newest message first" onKeyDown={moveBetweenRows}>
-                {listed.map((conversation) => (
-                  <Row key={conversation.id} botId={bot.id} conversation={conversation} />
-                ))}
-              </ol>
-              <More of={further} nextToken={nextToken} label="Show older conversations">
-                {last.searchedUntil && (
-                  <span class="quiet" role="status">
-                    Searched back to <Time at={last.searchedUntil} />
-                  </span>
-                )}
-              </More>
-            </>
-          )
-        }}
+      <Loaded of={list} lines={10}>
+        {({ entries: listed, nextToken, searchedUntil }) => (
+          <>
+            {listed.length === 0 && nextToken === undefined && <Nothing isFiltered={isFiltered(filter)} />}
+            <ol class="plain" aria-label="Conversations, the newest message first" onKeyDown={moveBetweenRows}>
+              {listed.map((conversation) => (
+                <Row key={conversation.id} botId={bot.id} conversation={conversation} />
+              ))}
+            </ol>
+            <More of={older} nextToken={nextToken} label="Show older conversations">
+              {searchedUntil && (
+                <span class="quiet" role="status">
+                  Searched back to <Time at={searchedUntil} />
+                </span>
+              )}
+            </More>
+          </>
+        )}
       </Loaded>
     </section>
   )
-}
-
-/** Keeps the newest entry of a conversation that a later page has again. */
-function withoutRepeats(listed: Listed[]): Listed[] {
-  return [...new Map(listed.toReversed().map((each) => [each.id, each])).values()].toReversed()
 }
 
 function Row({ botId, conversation }: { botId: string; conversation: Listed }): JSX.Element {

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import { explain } from '../api/ask.ts'
-import type { FileOfBot } from '../api/types.ts'
+import { allPages } from '../api/all-pages.ts'
+import { ask, explain } from '../api/ask.ts'
+import type { FileOfBot, KnowledgeBase } from '../api/types.ts'
 import type { TabProps } from '../bot/tab.ts'
 import { formatBytes } from '../format.ts'
 import { Select } from '../parts/choice.tsx'
@@ -11,7 +12,7 @@ import { moveBetweenRows } from '../parts/rows.ts'
 import { SearchField } from '../parts/search-field.tsx'
 import { Outcome } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
-import { useAnswer } from '../state/resource.ts'
+import { useAnswer, useResource } from '../state/resource.ts'
 import { query, setQuery, to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
 import { FilePage } from './file-page.tsx'
@@ -60,8 +61,8 @@ function Files({ botId }: { botId: string }): JSX.Element {
     query: { pageSize, tags, nextToken: tokens.at(-1) },
     every: 3000,
   })
-  const bases = useAnswer<'listKnowledgeBases'>('/files/knowledge-bases', { botId, query: { pageSize } })
-  const knowledgeBases = bases.data?.knowledgeBases ?? []
+  const bases = useResource(`knowledge bases ${botId}`, (abort) => loadKnowledgeBases(botId, abort))
+  const knowledgeBases = bases.data ?? []
   const choose = (list: FileList | null | undefined) => setChosen([...(list ?? [])])
   return (
     <section
@@ -162,6 +163,14 @@ function Files({ botId }: { botId: string }): JSX.Element {
       )}
     </section>
   )
+}
+
+function loadKnowledgeBases(botId: string, abort: AbortSignal): Promise<KnowledgeBase[]> {
+  return allPages(async (nextToken) => {
+    const query = { pageSize: 100, nextToken }
+    const page = await ask<'listKnowledgeBases'>('GET', '/files/knowledge-bases', { botId, query, abort })
+    return { items: page.knowledgeBases, nextToken: page.meta.nextToken }
+  })
 }
 
 interface FileListProps {

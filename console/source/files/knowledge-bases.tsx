@@ -1,6 +1,5 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { AnswerOf } from '../../../shared/openapi/answer-of.ts'
 import { ask } from '../api/ask.ts'
 import type { KnowledgeBase } from '../api/types.ts'
 import { Confirm } from '../parts/dialog.tsx'
@@ -11,7 +10,7 @@ import type { Resource } from '../state/resource.ts'
 
 interface KnowledgeBasesProps {
   botId: string
-  bases: Resource<AnswerOf<'listKnowledgeBases'>>
+  bases: Resource<KnowledgeBase[]>
 }
 
 /** The bot's knowledge bases: names, to which files belong by their tags. */
@@ -39,7 +38,7 @@ export function KnowledgeBases({ botId, bases }: KnowledgeBasesProps): JSX.Eleme
         </button>
       </div>
       <Loaded of={bases} lines={1}>
-        {({ knowledgeBases }) =>
+        {(knowledgeBases) =>
           knowledgeBases.length === 0 ? (
             <p class="quiet">None yet. An upload may name one, and searches may be restricted to one.</p>
           ) : (

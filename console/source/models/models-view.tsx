@@ -1,11 +1,14 @@
 import type { JSX } from 'preact'
+import type { AnswerOf } from '../../../shared/openapi/answer-of.ts'
+import { allPages } from '../api/all-pages.ts'
+import { ask } from '../api/ask.ts'
 import { formatDollars } from '../bot/model-call.tsx'
 import { formatCount, plural, shortId } from '../format.ts'
 import { Chart } from '../parts/chart.tsx'
 import { Segmented } from '../parts/choice.tsx'
 import { Figures, type Figure } from '../parts/figures.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { useAnswer } from '../state/resource.ts'
+import { useAnswer, useResource } from '../state/resource.ts'
 import { query, setQuery, to } from '../state/route.ts'
 import { Budget } from './budget.tsx'
 import { byPeriod, causesOf, rangeOf, sumBy, type ModelUsage, type Period, type Sums } from './usage.ts'
@@ -94,10 +97,17 @@ function Charts({ sums, period }: { sums: Sums[]; period: Period }): JSX.Element
 }
 
 function Bots({ usage }: { usage: ModelUsage }): JSX.Element {
-  const bots = useAnswer<'listBots'>('/bots', {})
-  const names = new Map(bots.data?.bots.map(({ id, name }) => [id, name]))
+  const bots = useResource('names of bots', loadBots)
+  const names = new Map(bots.data?.map(({ id, name }) => [id, name]))
   const nameOf = (id: string) => <a href={to('bots', id, 'models')}>{names.get(id) ?? shortId(id)}</a>
   return <Shares title="Bots" sums={sumBy(usage, ({ botId }) => botId)} labelOf={nameOf} />
+}
+
+function loadBots(abort: AbortSignal): Promise<AnswerOf<'listBots'>['bots']> {
+  return allPages(async (nextToken) => {
+    const page = await ask<'listBots'>('GET', '/bots', { query: { pageSize: 100, nextToken }, abort })
+    return { items: page.bots, nextToken: page.meta.nextToken }
+  })
 }
 
 function Shares({

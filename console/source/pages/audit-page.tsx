@@ -1,30 +1,34 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import type { AnswerOf } from '../../../shared/openapi/answer-of.ts'
+import { ask } from '../api/ask.ts'
 import { shortId } from '../format.ts'
 import { Empty, Loaded } from '../parts/loaded.tsx'
+import { More } from '../parts/more.tsx'
 import { Outcome } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
-import { useAnswer } from '../state/resource.ts'
+import { useFurtherPages } from '../state/further-pages.ts'
+import { useResource } from '../state/resource.ts'
 import { session } from '../state/session.ts'
 import { Page } from './page.tsx'
-
-const firstRecords = 50
-const maxRecords = 100
+import { useMembers } from './use-members.ts'
 
 /** The audit log of the workspace. */
 export function AuditPage(): JSX.Element {
-  const [pageSize, setPageSize] = useState(firstRecords)
   const path = `/workspaces/${session.value?.workspaceId}/audit-records`
-  const records = useAnswer<'getAuditRecords'>(path, { query: { pageSize } })
-  const members = useAnswer<'listWorkspaceMembers'>('/workspace-members', { query: { pageSize: 100 } })
-  const names = new Map(members.data?.members.map(({ id, displayName }) => [id, displayName]))
+  const load = (abort?: AbortSignal, nextToken?: string): Promise<AnswerOf<'getAuditRecords'>> =>
+    ask<'getAuditRecords'>('GET', path, { query: { pageSize: 50, nextToken }, ...(abort && { abort }) })
+  const latest = useResource(path, load)
+  const older = useFurtherPages(path, (nextToken) => load(undefined, nextToken))
+  const members = useMembers()
+  const names = new Map(members.data?.map(({ id, displayName }) => [id, displayName]))
   return (
     <Page title="Audit log" about="Changes in this workspace and readings of conversations, by whom, newest first">
-      <Loaded of={records} lines={10}>
-        {({ records, meta }) =>
-          records.length === 0 ? (
-            <Empty icon="audit" title="No records yet" />
-          ) : (
+      <Loaded of={latest} lines={10}>
+        {(first) => {
+          const pages = [first, ...older.pages]
+          const records = pages.flatMap((page) => page.records)
+          if (records.length === 0) return <Empty icon="audit" title="No records yet" />
+          return (
             <>
               <ol class="plain lines panel audit" aria-label="Records">
                 {records.map((record) => (
@@ -41,16 +45,10 @@ export function AuditPage(): JSX.Element {
                   </li>
                 ))}
               </ol>
-              {meta.nextToken !== undefined && pageSize < maxRecords && (
-                <p class="more">
-                  <button type="button" class="button" onClick={() => setPageSize(maxRecords)}>
-                    Show more
-                  </button>
-                </p>
-              )}
+              <More of={older} nextToken={pages.at(-1)!.meta.nextToken} label="Show older records" />
             </>
           )
-        }
+        }}
       </Loaded>
     </Page>
   )

@@ -9,9 +9,9 @@ import { Icon } from '../parts/icons.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Time } from '../parts/time.tsx'
 import { attempt, notify } from '../state/notices.ts'
-import { useAnswer } from '../state/resource.ts'
 import { hasRole, membership } from '../state/session.ts'
 import { Page } from './page.tsx'
+import { useMembers } from './use-members.ts'
 
 const roles = [
   { value: 'agent', label: 'Agent' },
@@ -26,7 +26,7 @@ type Role = (typeof roles)[number]['value']
 export function MembersPage(): JSX.Element {
   const [isInviting, setIsInviting] = useState(false)
   const [invited, setInvited] = useState<Invited>()
-  const members = useAnswer<'listWorkspaceMembers'>('/workspace-members', { query: { pageSize: 100 } })
+  const members = useMembers()
   const mayChange = hasRole('administrator')
   const change = async (request: Promise<unknown>, done: string) => {
     await attempt(() => request, done)
@@ -51,7 +51,7 @@ export function MembersPage(): JSX.Element {
       }
     >
       <Loaded of={members}>
-        {({ members }) => (
+        {(members) => (
           <ol class="plain lines panel" aria-label="Members">
             {members.map((member) => (
               <li key={member.id}>
