@@ -35,6 +35,21 @@ async function begin(): Promise<DeployedBot> {
   return bot
 }
 
+test('the browser asks before it leaves the code of a new bot, once a member has changed it', async () => {
+  const bot = await platform.createBot()
+  await page.goto(`${platform.url}/console/bots/${bot.id}/code`)
+  await line().click()
+  await page.keyboard.insertText('// mine\n')
+  await expect.poll(() => line().textContent(), patience).toContain('mine')
+  const asking = page.waitForEvent('dialog')
+  const reloading = page.evaluate('location.reload()')
+  const question = await asking
+  expect(question.type()).toBe('beforeunload')
+  await question.dismiss()
+  await reloading
+  expect(await line().textContent()).toContain('mine')
+})
+
 test('code that another member has deployed since is replaced only by a second attempt', async () => {
   const bot = await begin()
   await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { code: codeOf('theirs') })

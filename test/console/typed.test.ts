@@ -141,3 +141,52 @@ test('what is typed in a row of a table stays when the row is loaded anew', asyn
   await expect.poll(() => field('city').inputValue(), patience).toBe('Turin')
   expect(await field('name').inputValue()).toBe('Ada Lovelace')
 })
+
+/** Reloads the page, and dismisses the question of the browser. */
+async function reloadAndStay(): Promise<void> {
+  const asking = page.waitForEvent('dialog')
+  const reloading = page.evaluate('location.reload()')
+  const question = await asking
+  expect(question.type()).toBe('beforeunload')
+  await question.dismiss()
+  await reloading
+}
+
+const tab = (name: string) => page.getByRole('navigation', { name: 'Parts of the bot' }).getByRole('link', { name })
+
+test('what is typed in the tab Web chat outlives another tab, and the browser asks before it loses it', async () => {
+  await installWebchat(platform, bot.id, { botName: 'Ada' })
+  await open('webchat')
+  await field('Line below the name').fill('Answers at once')
+  await field('Origins of pages that may show it').fill('https://www.example.com')
+  await reloadAndStay()
+  await tab('Settings').click()
+  await page.getByLabel('Name', { exact: true }).waitFor()
+  await tab('Web chat').click()
+  expect(await field('Line below the name').inputValue()).toBe('Answers at once')
+  expect(await field('Origins of pages that may show it').inputValue()).toBe('https://www.example.com')
+  await page.getByRole('button', { name: 'Save' }).click()
+  const saved = { botName: 'Ada', botDescription: 'Answers at once', allowedOrigins: ['https://www.example.com'] }
+  await expect.poll(readWebchat, patience).toEqual(saved)
+})
+
+test('what is typed in a row of a table outlives another row, and the browser asks before it loses it', async () => {
+  const headers = { 'x-bot-id': bot.id }
+  const schema = { type: 'object', properties: { name: { type: 'string' } } }
+  const { body } = await platform.ask('POST', '/v1/tables', { name: 'citiesTable', schema }, headers)
+  await platform.ask(
+    'POST',
+    `/v1/tables/${body.table.id}/rows`,
+    { rows: [{ name: 'Rome' }, { name: 'Oslo' }] },
+    headers,
+  )
+  await open(`tables/${body.table.id}/1`)
+  await field('name').fill('Roma')
+  await reloadAndStay()
+  await page.getByRole('link', { name: 'Row 2' }).click()
+  await page.getByRole('heading', { name: 'Row 2' }).waitFor()
+  expect(await field('name').inputValue()).toBe('Oslo')
+  await page.getByRole('link', { name: 'Row 1' }).click()
+  await page.getByRole('heading', { name: 'Row 1' }).waitFor()
+  expect(await field('name').inputValue()).toBe('Roma')
+})

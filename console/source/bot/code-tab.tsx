@@ -51,7 +51,7 @@ interface EditingProps {
 }
 
 function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Element {
-  const [isChanged, setIsChanged] = useState(isNew || drafts.has(bot.id))
+  const [isChanged, setIsChanged] = useState(drafts.has(bot.id))
   const [isBusy, setIsBusy] = useState(false)
   const [problem, setProblem] = useState(() => {
     const draft = drafts.get(bot.id)
@@ -117,13 +117,13 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
     else editor.current?.write(code)
   }, [code])
 
-  useUnsaved(isChanged && !isNew)
+  useUnsaved(isChanged)
 
   return (
     <section class="code" aria-label="Code">
       <EditorBar
         file="bot.ts"
-        isChanged={isChanged && !isReadOnly}
+        isChanged={(isNew || isChanged) && !isReadOnly}
         isBusy={isBusy}
         mayDeploy={isReady}
         onDeploy={() => deploy()}

@@ -6,8 +6,10 @@ import { Select } from '../parts/choice.tsx'
 import { SaveButton } from '../parts/save-button.tsx'
 import { useHeightOf } from '../parts/use-height-of.ts'
 import { Waiting } from '../parts/waiting.tsx'
+import { Drafts } from '../state/drafts.ts'
 import { notify } from '../state/notices.ts'
 import { query } from '../state/route.ts'
+import { useUnsaved } from '../state/unsaved.ts'
 import { fromText, toText } from './cell.ts'
 import { kinds, type TableColumn } from './column.ts'
 
@@ -23,9 +25,17 @@ interface RowFormProps {
 /** The text of each field that was changed, by column; null for no value. */
 type Draft = ReadonlyMap<string, string | null>
 
+/** Changes that are not saved, by table and row. */
+const drafts = new Drafts<Draft>()
+
 /** A field for each column of a row. Only changed ones are sent, so that it does not undo changes of others. */
 export function RowForm({ botId, tableId, columns, row, onSaved }: RowFormProps): JSX.Element {
-  const [draft, setDraft] = useState<Draft>(new Map())
+  const key = `${tableId} ${row?.id ?? 'new'}`
+  const [draft, setDraft] = useState<Draft>(() => drafts.get(key) ?? new Map())
+  const keep = (next: Draft) => {
+    drafts.set(key, next)
+    setDraft(next)
+  }
   const [problem, setProblem] = useState('')
   const [isBusy, setIsBusy] = useState(false)
   const save = async (event: Event) => {
@@ -36,13 +46,14 @@ export function RowForm({ botId, tableId, columns, row, onSaved }: RowFormProps)
       notify('good', row ? `Row ${id} is saved.` : `Row ${id} is added.`)
       setProblem('')
       // Text that was typed during the save stays.
-      setDraft((present) => new Map([...present].filter(([name, text]) => draft.get(name) !== text)))
+      keep(new Map([...(drafts.get(key) ?? [])].filter(([name, text]) => draft.get(name) !== text)))
       onSaved(id)
     } catch (error) {
       setProblem(explain(error))
     }
     setIsBusy(false)
   }
+  useUnsaved(draft.size > 0)
   return (
     <form class="row-form" onSubmit={save}>
       {columns.map((column) => {
@@ -54,7 +65,7 @@ export function RowForm({ botId, tableId, columns, row, onSaved }: RowFormProps)
             key={name}
             column={column}
             text={text === undefined ? (isNone(stored) ? null : toText(stored, kind)) : text}
-            onChange={(next) => setDraft(new Map(draft).set(name, next))}
+            onChange={(next) => keep(new Map(draft).set(name, next))}
           />
         )
       })}
@@ -70,7 +81,7 @@ export function RowForm({ botId, tableId, columns, row, onSaved }: RowFormProps)
           isInactive={isBusy || (row !== undefined && draft.size === 0)}
         />
         {draft.size > 0 && (
-          <button type="button" class="button" onClick={() => setDraft(new Map())}>
+          <button type="button" class="button" onClick={() => keep(new Map())}>
             Undo changes
           </button>
         )}

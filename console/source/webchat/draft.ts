@@ -1,6 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { WebchatConfiguration } from '../../../shared/models/webchat-configuration.ts'
+import { Drafts } from '../state/drafts.ts'
 import { useTyped } from '../state/typed.ts'
+import { useUnsaved } from '../state/unsaved.ts'
 
 export type ContactName = 'website' | 'email' | 'phone' | 'termsOfService' | 'privacyPolicy'
 
@@ -17,23 +19,36 @@ export interface Draft {
   configuration(): WebchatConfiguration
 }
 
+/** What differs from the stored configuration, by bot. */
+const drafts = new Drafts<{ changes: WebchatConfiguration; origins?: string; fileTypes?: string }>()
+
 /**
  * A draft of a configuration: the changes of this page to what is stored, which others may change meanwhile. An empty
  * list of origins closes the web chat, and one of file types its uploads, while an absent one opens them: an empty field
  * keeps which of the two it was.
  */
-export function useDraft(stored: WebchatConfiguration): Draft {
-  const [changes, setChanges] = useState<WebchatConfiguration>({})
-  const [origins, setOrigins] = useTyped((stored.allowedOrigins ?? []).join('\n'))
-  const [fileTypes, setFileTypes] = useTyped((stored.fileTypes ?? []).join('\n'))
-  // A change that is stored is none any more: its field follows the changes of others.
+export function useDraft(botId: string, stored: WebchatConfiguration): Draft {
+  const kept = drafts.get(botId)
+  const storedOrigins = (stored.allowedOrigins ?? []).join('\n')
+  const storedTypes = (stored.fileTypes ?? []).join('\n')
+  const [changes, setChanges] = useState<WebchatConfiguration>(kept?.changes ?? {})
+  const [origins, setOrigins] = useTyped(storedOrigins, kept?.origins)
+  const [fileTypes, setFileTypes] = useTyped(storedTypes, kept?.fileTypes)
+  const different = {
+    changes: Object.fromEntries(
+      Object.entries(changes).filter(([name, value]) => !isSame(value, stored[name as keyof WebchatConfiguration])),
+    ),
+    ...(origins !== storedOrigins && { origins }),
+    ...(fileTypes !== storedTypes && { fileTypes }),
+  }
+  const isUnsaved = Object.keys({ ...different, ...different.changes }).length > 1
+  useUnsaved(isUnsaved)
   useEffect(() => {
-    setChanges((changes) =>
-      Object.fromEntries(
-        Object.entries(changes).filter(([name, value]) => !isSame(value, stored[name as keyof WebchatConfiguration])),
-      ),
-    )
-  }, [JSON.stringify(stored)])
+    if (isUnsaved) drafts.set(botId, { ...different, changes })
+    else drafts.delete(botId)
+  }, [isUnsaved, changes, origins, fileTypes])
+  // A change that is stored is none any more: its field follows the changes of others.
+  useEffect(() => setChanges(different.changes), [JSON.stringify(stored)])
   const values = { ...stored, ...changes }
   return {
     values,

@@ -53,19 +53,25 @@ export function WebchatTab({ bot, reloadBot }: TabProps): JSX.Element {
           </a>
         </p>
       </section>
-      <Configuration frame={`${new URL(webhookUrl).pathname}/frame`} configuration={configuration} save={save} />
+      <Configuration
+        botId={bot.id}
+        frame={`${new URL(webhookUrl).pathname}/frame`}
+        configuration={configuration}
+        save={save}
+      />
     </fieldset>
   )
 }
 
 interface ConfigurationProps {
+  botId: string
   frame: string
   configuration: WebchatConfiguration
   save: (configuration: WebchatConfiguration, done: string) => Promise<void>
 }
 
-function Configuration({ frame, configuration, save }: ConfigurationProps): JSX.Element {
-  const draft = useDraft(configuration)
+function Configuration({ botId, frame, configuration, save }: ConfigurationProps): JSX.Element {
+  const draft = useDraft(botId, configuration)
   return (
     <>
       <Preview address={frame} draft={withoutEmpty(draft.values)} />
