@@ -16,7 +16,7 @@ const contentSecurityPolicy = [
   "style-src 'self' 'unsafe-inline'",
   "font-src 'self'",
   "img-src 'self' data: https:",
-  'media-src https:',
+  "media-src 'self' https:",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",

@@ -198,6 +198,27 @@ test('files go both ways: the user gets an address with the content, and the mem
     }`)
     await button(`Remove ${type}.txt`).click()
   }
+  // All files that are dropped together are sent, and a sound plays in the transcript.
+  await page.evaluate(`{
+    const data = new DataTransfer()
+    const header = Uint8Array.fromBase64('UklGRiwAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQgAAACAgICAgICAgA==')
+    data.items.add(new File(['one'], 'one.txt', { type: 'text/plain' }))
+    data.items.add(new File(['two'], 'two.txt', { type: 'text/plain' }))
+    data.items.add(new File([header], 'voice.wav', { type: 'audio/wav' }))
+    document.querySelector('.compose').dispatchEvent(
+      new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }),
+    )
+  }`)
+  await button('Remove one.txt').click()
+  await button('Send').click()
+  await expect.poll(() => page.locator('.compose .chip').count(), patience).toBe(0)
+  const titles = async () => {
+    const { messages } = (await user.ask('GET', `/conversations/${conversationId}/messages`)).body
+    return (messages as { payload: { title?: string } }[]).map(({ payload }) => payload.title).toReversed()
+  }
+  expect((await titles()).slice(-2)).toEqual(['two.txt', 'voice.wav'])
+  const seconds = 'document.querySelector(".messages audio")?.duration'
+  await expect.poll(() => page.evaluate(seconds), patience).toBeGreaterThan(0)
   const fileUrl = 'https://example.com/photo.pdf'
   await user.ask('POST', '/messages', { conversationId, payload: { type: 'file', fileUrl, title: 'My photo' } })
   expect(await log().getByRole('link', { name: 'My photo' }).getAttribute('href')).toBe(fileUrl)

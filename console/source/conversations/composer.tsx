@@ -6,7 +6,7 @@ import { Segmented } from '../parts/choice.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { notify } from '../state/notices.ts'
 import { useUnsaved } from '../state/unsaved.ts'
-import { draftOf, emptyDraft, keepDraft, type Draft, type Kind } from './drafts.ts'
+import { draftOf, emptyDraft, keepDraft, type AttachedFile, type Draft, type Kind } from './drafts.ts'
 import { explainHandover, hasChanged, isMine } from './handover.ts'
 import { newKey, sendFile, sendNote, sendText } from './replies.ts'
 import { ReplyField } from './reply-field.tsx'
@@ -137,14 +137,16 @@ function Field({ botId, conversationId, handoverId, kind, mayReply, takesFocus, 
       rest = { ...rest, text: '', textKey: newKey() }
       keep(rest)
     }
-    if (!rest.file) return
-    await sendFile({ botId, conversationId, key: rest.fileKey }, rest.file)
-    keep(emptyDraft())
+    for (const file of rest.files) {
+      await sendFile({ botId, conversationId, key: file.key }, file.content)
+      rest = without(rest, file)
+      keep(rest)
+    }
   }
   const submit = async (event: Event) => {
     event.preventDefault()
     // The state of a double click's second event is still that of the first.
-    if (isSending.current || (draft.text.trim() === '' && !draft.file)) return
+    if (isSending.current || (draft.text.trim() === '' && draft.files.length === 0)) return
     isSending.current = true
     setIsBusy(true)
     setProblem('')
@@ -163,9 +165,12 @@ function Field({ botId, conversationId, handoverId, kind, mayReply, takesFocus, 
     const { activeElement, body } = document
     if (activeElement === body || field.current?.form?.contains(activeElement)) field.current?.focus()
   }
-  useUnsaved(draft.text.trim() !== '' || draft.file !== undefined)
-  // A reply has one file, and a note none.
-  const attach = ([file]: File[]) => keep({ ...draft, file, fileKey: newKey() })
+  useUnsaved(draft.text.trim() !== '' || draft.files.length > 0)
+  const attach = (given: File[]) => {
+    const files = given.map((content) => ({ content, key: newKey() }))
+    keep({ ...draft, files: [...draft.files, ...files] })
+  }
+  // A note has none.
   const takesFiles = kind === 'reply' && !isBusy
   useDroppedFiles(takesFiles ? attach : undefined)
   const label = kind === 'note' ? 'Note' : 'Reply'
@@ -185,9 +190,9 @@ function Field({ botId, conversationId, handoverId, kind, mayReply, takesFocus, 
           {problem}
         </p>
       )}
-      {draft.file && (
-        <FileChip file={draft.file} isBusy={isBusy} onRemove={() => keep({ ...draft, file: undefined })} />
-      )}
+      {draft.files.map((file) => (
+        <FileChip key={file.key} file={file.content} isBusy={isBusy} onRemove={() => keep(without(draft, file))} />
+      ))}
       <ReplyField
         field={field}
         label={label}
@@ -205,7 +210,7 @@ function Field({ botId, conversationId, handoverId, kind, mayReply, takesFocus, 
       <div class="compose-actions">
         {kind === 'reply' && (
           <>
-            <Attach isBusy={isBusy} onAttach={(file) => attach([file])} />
+            <Attach isBusy={isBusy} onAttach={attach} />
             <button
               type="button"
               class="button icon-only"
@@ -226,6 +231,10 @@ function Field({ botId, conversationId, handoverId, kind, mayReply, takesFocus, 
       </div>
     </form>
   )
+}
+
+function without(draft: Draft, file: AttachedFile): Draft {
+  return { ...draft, files: draft.files.filter(({ key }) => key !== file.key) }
 }
 
 /** Types a slash for the member, which lists the canned replies. */
@@ -254,18 +263,18 @@ function FileChip({ file, isBusy, onRemove }: { file: File; isBusy: boolean; onR
   )
 }
 
-function Attach({ isBusy, onAttach }: { isBusy: boolean; onAttach: (file: File) => void }): JSX.Element {
+function Attach({ isBusy, onAttach }: { isBusy: boolean; onAttach: (files: File[]) => void }): JSX.Element {
   const field = useRef<HTMLInputElement>(null)
   return (
     <>
       <input
         ref={field}
         type="file"
+        multiple
         hidden
         aria-label="File to send"
         onChange={({ currentTarget }) => {
-          const [file] = currentTarget.files ?? []
-          if (file) onAttach(file)
+          onAttach([...(currentTarget.files ?? [])])
           currentTarget.value = ''
         }}
       />

@@ -5,8 +5,12 @@ import { newKey } from './replies.ts'
 export interface Draft {
   text: string
   textKey: string
-  file?: File | undefined
-  fileKey: string
+  files: AttachedFile[]
+}
+
+export interface AttachedFile {
+  content: File
+  key: string
 }
 
 /** The kinds of texts that members write in a conversation. */
@@ -16,7 +20,7 @@ export type Kind = 'reply' | 'note'
 const drafts = new Drafts<Draft>()
 
 export function emptyDraft(): Draft {
-  return { text: '', textKey: newKey(), fileKey: newKey() }
+  return { text: '', textKey: newKey(), files: [] }
 }
 
 export function draftOf(conversationId: string, kind: Kind): Draft {
