@@ -110,7 +110,7 @@ function Options({ options, say }: { options: Record<string, unknown>[]; say: Sa
 function Option({ label, value, say }: { label: string; value: string; say: Say | undefined }): JSX.Element {
   if (!say) return <span class="tag">{label}</span>
   return (
-    <button type="button" class="button small" onClick={() => say(label, value)}>
+    <button type="button" class="button small" onClick={({ detail }) => detail < 2 && say(label, value)}>
       {label}
     </button>
   )

@@ -189,7 +189,13 @@ function CardView({ card, choose }: Choose & { card: Card }): JSX.Element {
               {read(label)}
             </Link>
           ) : (
-            <button key={index} type="button" class="option" onClick={() => choose(read(label), read(value))}>
+            <button
+              key={index}
+              type="button"
+              class="option"
+              // Unlike the options of a choice, it stays: the second click of a double click is none of its own.
+              onClick={({ detail }) => detail < 2 && choose(read(label), read(value))}
+            >
               {read(label)}
             </button>
           ),

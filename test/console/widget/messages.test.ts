@@ -208,6 +208,20 @@ test('the newest message is in view when the chat is opened because of its badge
   await page.context().close()
 })
 
+test('a double click on the button of a card sends its value once', async () => {
+  const { page, chat } = await visit()
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  await say(chat, JSON.stringify([['card', card]]))
+  await chat.getByText('That was everything').waitFor()
+  await chat.getByRole('button', { name: 'Order' }).dblclick()
+  await chat.getByText('You chose order').waitFor()
+  await say(chat, 'and then')
+  await chat.getByText('You said and then').waitFor()
+  expect(await chat.getByText('You chose order').count()).toBe(1)
+  await page.context().close()
+})
+
 test('a message of the visitor is announced once', async () => {
   const { page, chat } = await visit()
   await bubble(page).click()
