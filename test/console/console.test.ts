@@ -89,6 +89,27 @@ test('a hook that is edited is deployed, and its lines of log come as they are w
   await page.getByRole('log', { name: 'Lines of the log' }).getByText('Edited and now?').waitFor()
 })
 
+test('lines of the log that are cleared do not come back with an answer that was on its way', async () => {
+  await tab('Logs').click()
+  const lines = page.getByRole('log', { name: 'Lines of the log' }).getByRole('listitem')
+  await lines.first().waitFor()
+  const hasBegun = Promise.withResolvers<void>()
+  const isCleared = Promise.withResolvers<void>()
+  await page.route('**/logs/new?*', async (route) => {
+    const response = await route.fetch()
+    hasBegun.resolve()
+    await isCleared.promise
+    await route.fulfill({ response })
+  })
+  await hasBegun.promise
+  await button('Clear').click()
+  await page.getByRole('heading', { name: 'No log lines yet' }).waitFor()
+  await say('after the clearing')
+  isCleared.resolve()
+  await expect.poll(() => lines.allTextContents(), patience).toEqual([expect.stringContaining('after the clearing')])
+  await page.unroute('**/logs/new?*')
+})
+
 test('code that is refused stays in the editor, with the reason and a mark on its line', async () => {
   await tab('Code').click()
   await page.locator('.view-line', { hasText: 'Edited' }).first().waitFor()

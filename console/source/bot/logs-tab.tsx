@@ -92,10 +92,12 @@ function useLiveLog(botId: string, filter: { level: string; messageContains: str
     let timer: ReturnType<typeof setTimeout> | undefined
     const look = async () => {
       try {
-        const { next, lines = [], isCut } = latest.current
+        const { next } = latest.current
         if (!document.hidden || next === undefined) {
           const query = { ...filter, ...(next === undefined ? { pageSize: firstLines } : { after: next }) }
           const answer = await ask<'followBotLogs'>('GET', `/bots/${botId}/logs/new`, { query, abort: abort.signal })
+          // Read after the answer: the member may have cleared them meanwhile.
+          const { lines = [], isCut } = latest.current
           const all = answer.logs.length > 0 ? [...lines, ...answer.logs].slice(-maxLines) : lines
           latest.current = { key, lines: all, next: answer.next, isCut: isCut || answer.isCut }
           setState(latest.current)
@@ -118,6 +120,9 @@ function useLiveLog(botId: string, filter: { level: string; messageContains: str
     lines: current.lines,
     isCut: current.isCut,
     error,
-    clear: () => setState({ ...latest.current, lines: [], isCut: false }),
+    clear() {
+      latest.current = { ...latest.current, lines: [], isCut: false }
+      setState(latest.current)
+    },
   }
 }
