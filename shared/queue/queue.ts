@@ -198,7 +198,8 @@ export function openQueue(parts: QueueParts): WakeQueue {
   return {
     wake,
     async wakeOverdue(name, mailbox, botId) {
-      await ask((queue) => forgetLostJob(queue, deduplicationId(name, mailbox)))
+      // PostgreSQL keeps or loses a job together with its key.
+      if (!addsTogether) await ask((queue) => forgetLostJob(queue, deduplicationId(name, mailbox)))
       await wake(name, mailbox, botId)
     },
     async wakeLater(name, mailbox, botId, delay) {
