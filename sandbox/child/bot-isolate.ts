@@ -69,7 +69,7 @@ export class BotIsolate implements Turns {
   readonly #waiting: Turn[] = []
   /** The turns that the thread has been given, the current one first. */
   readonly #entered: Turn[] = []
-  /** Callbacks that wait for the thread to leave. */
+  /** Callbacks that wait for the turn to end, or for the thread to leave. */
   readonly #afterwards: (() => void)[] = []
   #stopping = false
   readonly #accounting: CpuAccounting
@@ -153,8 +153,21 @@ export class BotIsolate implements Turns {
     else callback()
   }
 
+  /**
+   * Calls back when the current turn has ended and the owner knows of its failure. If the isolate is disposed before, it
+   * calls back as `whenThreadEnded`.
+   */
+  whenTurnEnded(callback: () => void): void {
+    if (this.#stopping || this.turn !== undefined) this.#afterwards.push(callback)
+    else callback()
+  }
+
   #threadEnded(): void {
     this.#stopping = false
+    this.#callBack()
+  }
+
+  #callBack(): void {
     for (const callback of this.#afterwards.splice(0)) callback()
   }
 
@@ -185,6 +198,9 @@ export class BotIsolate implements Turns {
   }
 
   #ended(turn: Turn, began: unknown, failure?: { thrown: unknown }): void {
+    if (failure !== undefined && !this.dead && !this.#isolate.isDisposed) turn.owner.threw(failure.thrown)
+    // Before the accounting, so that the worker reads the end of a run meanwhile.
+    if (!this.#stopping) this.#callBack()
     this.#accounting.end(turn, began)
     this.#entered.shift()
     this.turn = undefined
@@ -199,7 +215,6 @@ export class BotIsolate implements Turns {
     // All other code sets `dead` when it disposes the isolate, so V8 has run out of memory. The thread may have
     // continued with the next turns, in one of which that happened.
     if (this.#isolate.isDisposed) return failure || !next ? this.#outOfMemory(turn) : undefined
-    if (failure !== undefined) turn.owner.threw(failure.thrown)
     this.#enterNext()
   }
 

@@ -135,13 +135,21 @@ export class Runs {
     else fire()
   }
 
-  /** Ends a run and the runs that it called. */
+  /**
+   * Ends a run whose kernel has reported the end, and the runs that it called. The end is sent when the turn of that report
+   * is over: V8 knows only then which rejections of the turn are unhandled, and they belong in the log of the run.
+   */
   end(run: ProcessRun, ending: Ending): void {
     if (run.endedAt !== undefined) return
-    this.#close(run, ending)
-    if (run.runTree.root !== run.id) return
-    clearTimeout(run.runTree.deadline)
-    for (const member of run.runTree.members) this.#cutShort(member, orphaned)
+    const send = this.#close(run, ending)
+    const { runTree, isolate } = run
+    const isRoot = runTree.root === run.id
+    if (isRoot) clearTimeout(runTree.deadline)
+    isolate.whenTurnEnded(() => {
+      send()
+      this.#leave(run)
+      if (isRoot) for (const member of runTree.members) this.#cutShort(member, orphaned)
+    })
   }
 
   /**
@@ -164,7 +172,7 @@ export class Runs {
     isolate.dispose()
     for (const run of this.#residents.get(isolate) ?? []) {
       clearTimeout(run.runTree.deadline)
-      this.#close(run, ending)
+      this.#cutShort(run, ending)
     }
     this.#options.onIdle(isolate)
   }
@@ -214,11 +222,17 @@ export class Runs {
 
   /** Ends a run that its kernel still considers to be in flight. */
   #cutShort(run: ProcessRun, ending: Ending): void {
-    this.#close(run, ending)
+    if (run.endedAt !== undefined) return
+    const send = this.#close(run, ending)
+    // The end is sent after the thread has left: if the process has to be killed, the worker must not have begun
+    // another run in it because of this end.
+    run.isolate.whenThreadEnded(send)
+    this.#leave(run)
     run.realm?.dispatch(housekeeping(), 'end', run.id)
   }
 
-  #close(run: ProcessRun, ending: Ending): void {
+  /** Returns a function that sends the end. */
+  #close(run: ProcessRun, ending: Ending): () => void {
     const { isolate, runTree } = run
     run.endedAt = performance.now()
     this.#active.delete(run.id)
@@ -226,10 +240,12 @@ export class Runs {
     clearTimeout(run.timer)
     const cpu = isolate.cpuOf(run)
     if (runTree.members.size === 0 && run.realm !== isolate.realms.shared) run.realm?.release()
-    // The end is sent after the thread has left: if the process has to be killed, the worker must not have begun
-    // another run in it because of this end.
     const hooks = run.hookTimes.toText()
-    isolate.whenThreadEnded(() => this.#sendEnding(run.id, ending, cpu, hooks))
+    return () => this.#sendEnding(run.id, ending, cpu, hooks)
+  }
+
+  #leave(run: ProcessRun): void {
+    const { isolate } = run
     const residents = this.#residents.get(isolate)
     residents?.delete(run)
     if (residents?.size !== 0) return
@@ -247,7 +263,7 @@ export class Runs {
   }
 
   #logUnawaited(run: ProcessRun, thrown: unknown): void {
-    if (run.endedAt !== undefined) return
+    if (!this.#residents.get(run.isolate)?.has(run)) return
     const { name, message, stack } = describeThrown(thrown, run.isolate.realms.redact)
     const text = `Unhandled rejection: ${name}: ${message}${stack === undefined ? '' : `\n${stack}`}`
     this.log(run, 'error', text)

@@ -71,6 +71,19 @@ describe('a handler that answers', () => {
   })
 })
 
+test('a rejection that nothing awaits is logged, though the handler ends in the same turn', async () => {
+  const { status, logs } = await sandbox.run(
+    callRun(handlerThat(`void Promise.reject(new RangeError('lost')); return { status: 200 }`)),
+  )
+  expect(status).toBe('done')
+  expect(logs).toEqual([
+    expect.objectContaining({
+      level: 'error',
+      message: expect.stringMatching(/^Unhandled rejection: RangeError: lost\n/),
+    }),
+  ])
+})
+
 test('only lines of JSON that a logger wrote are read, and only where the environment asks for it', async () => {
   const body = `
     console.info(JSON.stringify({ msg: 'plain', options: {} }))

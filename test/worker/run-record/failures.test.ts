@@ -128,7 +128,6 @@ describe('a call that fails without being awaited is logged with the place of th
         export const hooks = { async afterIncomingMessage({ client }: any) {
           await null
           send(client)
-          await new Promise((resolve) => setTimeout(resolve, 1))
         } }`,
       'src/send.ts': `// A comment that no bundle has.
         export function send(client: any) {
@@ -142,6 +141,37 @@ describe('a call that fails without being awaited is logged with the place of th
       expect.stringMatching(/^ {4}at send \(src\/send\.ts:3:\d+\)$/),
       expect.stringMatching(/^ {4}at .*afterIncomingMessage.* \(src\/index\.ts:5:\d+\)$/),
     ])
+  })
+})
+
+describe('a failure without being awaited is logged in the turn in which the run ends', () => {
+  test.for([
+    ['of a call that the isolate refuses', `client.createMessage({ payload: { text: 'x'.repeat(2e6) } })`],
+    ['of an async function', `(async () => { throw new Error('of a function') })()`],
+    ['of a promise', `void Promise.reject(new Error('of a promise'))`],
+    ['of a function that goes on after the hook', `(async () => { await null; await null; null.property })()`],
+    ['of an action', `await client.callAction({ type: 'forget', input: {} })`],
+    ['beside an error of the hook', `void Promise.reject(new Error('beside')); throw new Error('of the hook')`],
+  ] as const)('%s', async ([, statement]) => {
+    const { log } = await wake(
+      await createBot({
+        code: `export const hooks = { async afterIncomingMessage({ client }) { ${statement} } }
+          export const actions = { forget() { void Promise.reject(new Error('of an action')); return {} } }`,
+      }),
+    )
+    expect(log.filter((line) => line.includes('Unhandled rejection'))).toEqual([
+      expect.stringMatching(/^error Unhandled rejection: (?:Type)?Error: .+\n {4}at .*bot\.ts:\d+:\d+/),
+    ])
+  })
+
+  test('in a bot with an isolate for each event', async () => {
+    const { log } = await wake(
+      await createBot({
+        code: `export const isolation = 'event'
+          export const hooks = { afterIncomingMessage() { void Promise.reject(new Error('alone')) } }`,
+      }),
+    )
+    expect(log.join('\n')).toMatch(/^error Unhandled rejection: Error: alone$/m)
   })
 })
 
