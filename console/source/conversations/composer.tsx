@@ -190,9 +190,13 @@ function Field({ botId, conversationId, handoverId, kind, mayReply, takesFocus, 
           {problem}
         </p>
       )}
-      {draft.files.map((file) => (
-        <FileChip key={file.key} file={file.content} isBusy={isBusy} onRemove={() => keep(without(draft, file))} />
-      ))}
+      {draft.files.length > 0 && (
+        <div class="compose-files">
+          {draft.files.map((file) => (
+            <FileChip key={file.key} file={file.content} isBusy={isBusy} onRemove={() => keep(without(draft, file))} />
+          ))}
+        </div>
+      )}
       <ReplyField
         field={field}
         label={label}
