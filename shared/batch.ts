@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { SlidingWindowCounter } from './sliding-window-counter.ts'
+import { outsideOfTenants } from './tenant-scope.ts'
 
 /**
  * Combines single calls into batches. A call is sent at once while none is in flight; calls that arrive meanwhile are
@@ -49,7 +50,8 @@ export function batched<Input, Output>(
   return (input) =>
     new Promise((resolve, reject) => {
       waiting.push({ input, resolve, reject })
-      if (!isInFlight) void send()
+      // A batch has the calls of several tenants.
+      if (!isInFlight) void outsideOfTenants(send)
     })
 }
 

@@ -1,4 +1,4 @@
-import { authorise, type Caller } from './rpc/caller.ts'
+import { authorise, tenantOf, type Caller } from './rpc/caller.ts'
 import type { Context } from './context.ts'
 import { ApiError, isWriteRefusal } from './errors.ts'
 import { findReferenced, type FileReference } from './files/find-content.ts'
@@ -7,7 +7,9 @@ import type { LineFormat } from './json/line-format.ts'
 import { collectLines, leaveUnread, toLineStream, type LineStream } from './rpc/line-stream.ts'
 import { answersInLines, type Operation } from './rpc/operation.ts'
 import { findOperation, type PathParameters } from './router.ts'
+import { slowly } from './store/connection-shares.ts'
 import type { FileContent } from './store/file-contents.ts'
+import { asTenant } from './tenant-scope.ts'
 
 /** A request in the form that every entry point produces. */
 export interface Request {
@@ -89,12 +91,26 @@ async function carryOut(context: Context, request: Request, onFound: (operation:
     ? asObject(await request.body(caller, operation))
     : operation.readQuery(request.query ?? {})
   const input = { ...given, ...queryFieldsOf(operation, request), ...headersOf(operation, request), ...parameters }
+  const respond = () => replyTo({ ...context, caller }, request, operation, input)
+  const scope = { tenant: tenantOf(caller), isOfCode: caller.kind === 'bot' && caller.execution !== undefined }
+  const gone = operation.changesNothing ? request.callerGone : undefined
+  return asTenant(scope, () => (operation.mayTakeLong ? slowly(context.db, respond, gone) : respond()))
+}
+
+/** Replies to a request that has been read. @param input not validated */
+async function replyTo(
+  context: Context & { caller: Caller },
+  request: Request,
+  operation: Operation,
+  input: Record<string, unknown>,
+): Promise<Reply> {
   const { status, opensStream, answersWithFile, lineFormat: format } = operation
+  const { caller } = context
   const streamsLines = answersInLines(operation, input)
   const { callerGone, fetchForCaller } = request
   if (request.idempotencyKey !== undefined && operation.method === 'POST') {
     const keyed = { key: request.idempotencyKey, operation: streamsLines ? collected(operation) : operation, input }
-    const { body, isRepeated } = await dispatchOnce({ ...context, caller }, keyed)
+    const { body, isRepeated } = await dispatchOnce(context, keyed)
     const headers = isRepeated && { headers: { 'Idempotent-Replayed': 'true' } }
     if (answersWithFile) return { ...(await contentReply(context, status, body)), ...headers }
     return streamsLines
@@ -102,7 +118,7 @@ async function carryOut(context: Context, request: Request, onFound: (operation:
       : { status, body, ...headers }
   }
   const holdAnswer = (bytes: number) => request.holdAnswer?.(caller, bytes)
-  const body = await operation.call({ ...context, caller, holdAnswer, callerGone, fetchForCaller }, input)
+  const body = await operation.call({ ...context, holdAnswer, callerGone, fetchForCaller }, input)
   if (answersWithFile) return contentReply(context, status, body)
   return streamsLines
     ? { status, body: null, stream: { ...(body as LineStream), format } }

@@ -77,6 +77,9 @@ export class ApiError extends Error {
    */
   static from(cause: unknown): ApiError {
     if (cause instanceof ApiError) return cause
+    if (cause instanceof TooManyWaitingError) {
+      return new ApiError('RateLimited', cause.message, { cause, retryAfterSeconds: 1 })
+    }
     if (isUnstorable(cause)) {
       return new ApiError(
         'InvalidPayload',
@@ -109,6 +112,14 @@ export class ApiError extends Error {
       cause,
     })
   }
+}
+
+/**
+ * Too much work of a tenant, or of all, waits for a common resource. It is no `ApiError`, as the errors of the database are none:
+ * the input is not at fault.
+ */
+export class TooManyWaitingError extends Error {
+  override name = 'TooManyWaitingError'
 }
 
 /**

@@ -4,7 +4,7 @@ import type { FailureKind, ModelUsage } from '../models/language-model.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { redactor } from '../telemetry/redact.ts'
-import { CallSlots } from './call-slots.ts'
+import { TenantSlots } from '../tenant-slots.ts'
 import type { Candidate } from './choose-models.ts'
 import { ModelFailure, NoAnswerError, toFailure } from './model-failure.ts'
 import { openProvider, type OpenedProvider } from './providers.ts'
@@ -78,6 +78,8 @@ export interface CallTelemetry {
 
 /** A provider that asks for a longer pause is not asked again in the same call. */
 const maxPauseSeconds = 2
+/** Upper bound of the calls of a bot that wait, for each slot that it may have. */
+const waitingForEachSlot = 2
 /** The pause before the second attempt, where the provider asks for none. */
 const pauseMilliseconds = 300
 
@@ -89,10 +91,7 @@ export function openProviderCalls(
   const { metrics, log } = telemetry
   const redact = redactor(providers.map(({ key }) => key))
   const open = new Map(
-    providers.map((provider) => [
-      provider.name,
-      { provider: openProvider(provider), slots: new CallSlots(maxConcurrent) },
-    ]),
+    providers.map((provider) => [provider.name, { provider: openProvider(provider), slots: slotsOf(maxConcurrent) }]),
   )
 
   /** Calls one model once. @throws ModelFailure */
@@ -198,6 +197,12 @@ export function openProviderCalls(
   }
 }
 
+/** The slots of a provider. A bot has at most half of them, so that one bot does not use up the rate of the operator's account. */
+function slotsOf(max: number): TenantSlots {
+  const maxOfTenant = Math.ceil(max / 2)
+  return new TenantSlots({ max, maxOfTenant, maxWaitingOfTenant: waitingForEachSlot * maxOfTenant })
+}
+
 /**
  * Takes a slot of the process, and one of those that all processes share.
  *
@@ -206,13 +211,13 @@ export function openProviderCalls(
  */
 async function takeSlots(
   { inFlight, sharedSlots }: CallTelemetry,
-  slots: CallSlots,
+  slots: TenantSlots,
   { provider: { name, isOwn = false } }: Candidate,
   { botId, signal }: { botId: string; signal: AbortSignal },
 ): Promise<() => void> {
   const busy = (cause: unknown) =>
     new ModelFailure('busy', `Too many calls of the provider ${name} are in flight`, { cause })
-  const leave = await slots.take(botId, signal).catch((cause: unknown) => {
+  const leave = await slots.take(botId, { signal }).catch((cause: unknown) => {
     throw busy(cause)
   })
   let free: (() => void) | undefined

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from '../telemetry/logger.ts'
+import { outsideOfTenants } from '../tenant-scope.ts'
 
 /** A call that wants a slot. */
 interface WantedSlot {
@@ -105,7 +106,8 @@ export class SharedSlots {
 
   #hold(lease: string): void {
     this.#held.add(lease)
-    this.#renewal ??= setInterval(() => void this.#renew(), renewalMilliseconds).unref()
+    // It renews the slots of all bots.
+    this.#renewal ??= outsideOfTenants(() => setInterval(() => void this.#renew(), renewalMilliseconds).unref())
   }
 
   #letGo(lease: string): void {

@@ -40,6 +40,8 @@ interface Declared<A extends Access, I, O> {
    * where that field of its input is true.
    */
   awaitsWorker?: true | { field: string }
+  /** Its statements may take long by their nature: a caller's bot has one such request in progress in a process. */
+  mayTakeLong?: true
   /**
    * A repeated run finds the recorded call by its input, not by its number among the calls of the operation. For calls
    * that code makes concurrently, in an order that may differ in the next run, and whose answer depends on the input.
@@ -120,6 +122,7 @@ export interface Operation {
   lineFormat: LineFormat
   isForLibraries: boolean
   awaitsWorker: boolean | { field: string }
+  mayTakeLong: boolean
   isRecordedByInput: boolean
   headers: readonly string[]
   queryFields: readonly string[]
@@ -127,6 +130,8 @@ export interface Operation {
   form?: FormBody
   isClosed: boolean
   readQuery(flat: Record<string, unknown>): Record<string, unknown>
+  /** It reads, and nothing is lost where it is not carried out for a caller that has gone. */
+  changesNothing: boolean
   /** Whether an audit record is kept of each call. */
   isAudited: boolean
   input: object
@@ -159,6 +164,7 @@ export function operation<A extends Access, const I extends object, const O exte
     lineFormat = newlineDelimited,
     isForLibraries = false,
     awaitsWorker = false,
+    mayTakeLong = false,
     isRecordedByInput = false,
     isClosed = false,
     changesNothing = false,
@@ -195,11 +201,13 @@ export function operation<A extends Access, const I extends object, const O exte
     lineFormat,
     isForLibraries,
     awaitsWorker,
+    mayTakeLong,
     isRecordedByInput,
     isClosed,
     headers,
     queryFields,
     readQuery: (flat) => withoutEmptyTimes(declaration.input, readQuery(flat)),
+    changesNothing: changesNothing || declaration.method === 'GET',
     isAudited: isKept,
     takesBody,
     call(context, input) {

@@ -4,6 +4,7 @@ import knex, { type Knex } from 'knex'
 import type { ClientBase } from 'pg'
 import type { Config } from '../config/config.ts'
 import { isConflict, isReadOnly, isStalePlan } from '../errors.ts'
+import { shareConnections } from './connection-shares.ts'
 import { destroySocket, isAbandoned, statementMilliseconds, type Connections } from './connections.ts'
 import { executePrepared, type Binding, type Driver, type PreparedStatement } from './prepared-statement.ts'
 import { traceBuilt, tracedStatement } from './traced-statements.ts'
@@ -51,6 +52,7 @@ export function openDatabase(
     if (connection) dropUnfit(connection, error)
   })
   traceBuilt(db)
+  shareConnections(db, poolSize)
   return db
 }
 

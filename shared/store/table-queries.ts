@@ -1,5 +1,6 @@
 import { ApiError, postgresCode } from '../errors.ts'
 import type { TableRowRow } from '../models/tables.ts'
+import { slowly } from './connection-shares.ts'
 import type { Database } from './database.ts'
 import { run, sql, type Sql } from './sql.ts'
 import type { RowRange } from './table-rows.ts'
@@ -21,7 +22,8 @@ const maxMilliseconds = 5000
 const tooSlow = 'narrow its filter, or simplify its pattern'
 
 /**
- * Runs statements whose conditions a caller wrote, with a limit of time that PostgreSQL enforces. The plan is made for
+ * Runs statements whose conditions a caller wrote, with a limit of time that PostgreSQL enforces, one at a time for each bot
+ * (`slowly`). The plan is made for
  * the values, since their statistics decide between the indexes (docs/decisions/0043).
  *
  * @param remedy for a statement that takes too long
@@ -33,14 +35,16 @@ export async function withinTime<Result>(
   remedy = tooSlow,
 ): Promise<Result> {
   try {
-    return await db.transaction(async (transaction) => {
-      await transaction.raw(
-        `select set_config('statement_timeout', ?, true), set_config('plan_cache_mode', 'force_custom_plan', true),
+    return await slowly(db, () =>
+      db.transaction(async (transaction) => {
+        await transaction.raw(
+          `select set_config('statement_timeout', ?, true), set_config('plan_cache_mode', 'force_custom_plan', true),
                 set_config('jit', 'off', true), set_config('work_mem', '16MB', true)`,
-        [String(maxMilliseconds)],
-      )
-      return work(transaction)
-    })
+          [String(maxMilliseconds)],
+        )
+        return work(transaction)
+      }),
+    )
   } catch (error) {
     throw explained(error, remedy)
   }

@@ -13,6 +13,8 @@ export const layers: string[][] = [
       'byte-budget',
       'sliding-window-counter',
       'recurrence',
+      'tenant-scope',
+      'tenant-slots',
       'units',
       'did-you-mean',
     ].map((name) => `shared/${name}.ts`),

@@ -15,6 +15,7 @@ import { answersInLines, type Operation } from '#shared/rpc/operation.ts'
 import { isRecord } from '#shared/models/payload.ts'
 import type { FoundPassageView } from '#shared/models/passage.ts'
 import type { Installation } from '#shared/models/tables.ts'
+import { outsideOfTenants } from '#shared/tenant-scope.ts'
 import { eventKnowledge } from './event-knowledge.ts'
 import { recordModelCall } from '../run-record/record-model-call.ts'
 import type { OpenStep } from '../run-record/run-recorder.ts'
@@ -105,10 +106,13 @@ export function createHostHandler(
           call,
           ...(step && { reportModelCall: (report) => recordModelCall(context, run, { step, call, report }) }),
           callAction(type, input) {
-            action ??= run.callAction(type, input, `${run.scope}${name}:${ordinal}/`).catch((error: unknown) => {
-              if (isOutage(error)) action = undefined
-              throw error
-            })
+            // The action's own calls are bounded, and its run may open what other bots use later.
+            action ??= outsideOfTenants(() => run.callAction(type, input, `${run.scope}${name}:${ordinal}/`)).catch(
+              (error: unknown) => {
+                if (isOutage(error)) action = undefined
+                throw error
+              },
+            )
             return action
           },
         },

@@ -12,6 +12,7 @@ export const deleteTable = operation({
   method: 'DELETE',
   path: '/v1/tables/{table}',
   access: 'bot',
+  mayTakeLong: true,
   recordsMembers: true,
   input: closedObject({ table: tableReference }),
   output: closedObject({}),

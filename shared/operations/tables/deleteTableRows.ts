@@ -15,6 +15,7 @@ export const deleteTableRows = operation({
   method: 'POST',
   path: '/v1/tables/{table}/rows/delete',
   access: 'bot',
+  mayTakeLong: true,
   recordsMembers: true,
   errors: ['InvalidQuery', 'LimitExceeded'],
   input: closedObject(

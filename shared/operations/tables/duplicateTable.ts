@@ -18,6 +18,7 @@ export const duplicateTable = operation({
   method: 'POST',
   path: '/v1/tables/{sourceTableId}/duplicate',
   access: 'bot',
+  mayTakeLong: true,
   recordsMembers: true,
   errors: ['AlreadyExists', 'QuotaExceeded', 'RelationConflict'],
   input: closedObject(

@@ -12,6 +12,7 @@ export const findTableRows = operation({
   method: 'POST',
   path: '/v1/tables/{table}/rows/find',
   access: 'bot',
+  mayTakeLong: true,
   changesNothing: true,
   errors: ['InvalidQuery', 'LimitExceeded'],
   input: closedObject(

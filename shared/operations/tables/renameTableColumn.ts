@@ -15,6 +15,7 @@ export const renameTableColumn = operation({
   method: 'PUT',
   path: '/v1/tables/{table}/column',
   access: 'bot',
+  mayTakeLong: true,
   recordsMembers: true,
   errors: ['AlreadyExists', 'RelationConflict'],
   input: closedObject({ table: tableReference, name: { type: 'string' }, newName: columnName }),

@@ -14,6 +14,7 @@ export const updateTable = operation({
   method: 'PUT',
   path: '/v1/tables/{table}',
   access: 'bot',
+  mayTakeLong: true,
   recordsMembers: true,
   errors: ['AlreadyExists', 'InvalidJsonSchema', 'LimitExceeded', 'QuotaExceeded', 'RelationConflict'],
   input: closedObject(

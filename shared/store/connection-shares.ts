@@ -1,0 +1,122 @@
+import type { Knex } from 'knex'
+import type { ClientBase } from 'pg'
+import { TooManyWaitingError } from '../errors.ts'
+import { asTenant, tenantScope, type TenantScope } from '../tenant-scope.ts'
+import { TenantSlots, type GiveBack } from '../tenant-slots.ts'
+
+/**
+ * The connections of a process are few, and lent in order of arrival: the statements of one bot, if they are many or take
+ * long, would delay those of all others. So a tenant has at most all connections but one, and work that may take long has
+ * slots of its own (docs/decisions/0136). Statements of the platform itself, and those for several tenants together, are
+ * not bounded.
+ */
+
+/**
+ * Requests that wait for connections, of one tenant in a process: a quarter of the requests that an api has in flight. Calls of code
+ * are bounded by the limits of their runs, and a request that has begun waits on: a refusal means that nothing was done.
+ */
+const maxWaitingForConnection = 250
+/** Requests that wait for slots of work that may take long, of one tenant and of all. */
+const [maxWaitingForSlot, maxWaitingForSlots] = [50, 200]
+
+/** Why a request waits, and how long it may. */
+interface Wait {
+  reason: string
+  milliseconds: number
+}
+
+/** As long as a request waits for a connection of the pool. */
+const forConnection: Wait = {
+  reason: 'Earlier requests of the bot use its share of the connections to the database',
+  milliseconds: 5000,
+}
+/** Two queries may take as long as they may. */
+const forSlowWork: Wait = {
+  reason: 'Requests that may take long are carried out one at a time for each bot',
+  milliseconds: 10_000,
+}
+
+/** The part of knex's client that lends connections of the pool. */
+interface Lender {
+  acquireConnection(): Promise<ClientBase>
+  releaseConnection(connection: ClientBase): Promise<void>
+}
+
+/** The slots of work that may take long, by pool. */
+const slowSlots = new WeakMap<Knex, TenantSlots>()
+
+/** Has a pool lend a tenant at most all of its connections but one. */
+export function shareConnections(db: Knex, poolSize: number): void {
+  const max = Math.max(1, poolSize - 1)
+  const shares = new TenantSlots({ max: Infinity, maxOfTenant: max, maxWaitingOfTenant: maxWaitingForConnection })
+  const slots = { max, maxOfTenant: 1, maxWaitingOfTenant: maxWaitingForSlot, maxWaiting: maxWaitingForSlots }
+  slowSlots.set(db, new TenantSlots(slots))
+  const lender = db.client as Lender
+  const acquire = lender.acquireConnection.bind(lender)
+  const release = lender.releaseConnection.bind(lender)
+  const lent = new WeakMap<ClientBase, GiveBack>()
+
+  async function lend(scope: TenantScope): Promise<ClientBase> {
+    const giveBack =
+      shares.takeFree(scope.tenant) ??
+      (await turn(shares, scope, { ...forConnection, isUnbounded: scope.isOfCode || scope.hasBegun === true }))
+    try {
+      const connection = await acquire()
+      lent.set(connection, giveBack)
+      scope.hasBegun = true
+      return connection
+    } catch (error) {
+      giveBack()
+      throw error
+    }
+  }
+
+  lender.acquireConnection = () => {
+    const scope = tenantScope()
+    return scope ? lend(scope) : acquire()
+  }
+  lender.releaseConnection = (connection) => {
+    const released = release(connection)
+    lent.get(connection)?.()
+    lent.delete(connection)
+    return released
+  }
+}
+
+/**
+ * Does work whose statements may take long by their nature, such as searches: one at a time for each tenant, and all but one
+ * connection together. Work in a transaction does not wait, since it would hold its connection meanwhile: the slot is to be
+ * taken before it begins.
+ *
+ * @param gone a signal that ends the wait, for work that nobody needs then
+ * @throws TooManyWaitingError when too much work waits, or has waited too long
+ */
+export async function slowly<Result>(db: Knex, work: () => Promise<Result>, gone?: () => AbortSignal): Promise<Result> {
+  const scope = tenantScope()
+  const slots = slowSlots.get(db)
+  if (!scope || !slots || scope.isSlow) return work()
+  const giveBack =
+    slots.takeFree(scope.tenant) ?? (await turn(slots, scope, { ...forSlowWork, isUnbounded: scope.isOfCode, gone }))
+  try {
+    return await asTenant({ ...scope, isSlow: true }, work)
+  } finally {
+    giveBack()
+  }
+}
+
+async function turn(
+  slots: TenantSlots,
+  { tenant }: TenantScope,
+  { reason, milliseconds, isUnbounded, gone }: Wait & { isUnbounded: boolean; gone?: (() => AbortSignal) | undefined },
+): Promise<GiveBack> {
+  const signals = [...(isUnbounded ? [] : [AbortSignal.timeout(milliseconds)]), ...(gone ? [gone()] : [])]
+  try {
+    return await slots.take(tenant, { isUnbounded, ...(signals.length > 0 && { signal: AbortSignal.any(signals) }) })
+  } catch (cause) {
+    const waited =
+      cause instanceof TooManyWaitingError
+        ? 'too many wait already'
+        : `this one has waited for ${milliseconds / 1000} s`
+    throw new TooManyWaitingError(`${reason}, and ${waited}: try again in a moment, or send fewer at once`, { cause })
+  }
+}
