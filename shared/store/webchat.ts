@@ -2,8 +2,7 @@ import { givenIdTag } from '../models/chat-integration.ts'
 import { webchatStarted } from '../models/event.ts'
 import { feedbackCommentTag, feedbackTag, type ParticipantRow, type SeenHandoverRow } from '../models/webchat.ts'
 import { largeOfMessages } from './messages.ts'
-import { endedByBytes, sumOfBytes } from './page-bytes.ts'
-import { megabyte } from '../units.ts'
+import { endedByBytes, maxPageBytes, sumOfBytes } from './page-bytes.ts'
 import { nextClock } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
 import { eventInsert } from './insert-rows.ts'
@@ -13,12 +12,6 @@ import type { ConversationRow, EventRow, MessageRow } from '../models/tables.ts'
 interface VisitedConversation extends ConversationRow {
   last_message: (Pick<MessageRow, 'type' | 'payload' | 'user_id'> & { created_at: string }) | null
 }
-
-/**
- * Of the messages of a frame or a list. A client that has four times as many unread bytes of its stream is disconnected, also
- * while it reads the first frame.
- */
-const maxFrameBytes = megabyte
 
 /** Conversations of a visitor per list: the published web chat reads one page. */
 const maxListed = 100
@@ -40,9 +33,9 @@ export async function listVisitedConversations(
        where user_id = :userId and installation_id = :installationId
        order by clock desc, id desc limit ${maxListed}
      ), last as materialized (
-       select visited.id, last.*, ${sumOfBytes('last.payload', maxFrameBytes)} over (
+       select visited.id, last.*, ${sumOfBytes('last.payload')} over (
          order by clock desc, visited.id desc rows unbounded preceding
-       ) > ${maxFrameBytes} as is_shortened
+       ) > ${maxPageBytes} as is_shortened
        from visited cross join lateral (
          select type, payload, user_id, created_at from messages
          where messages.conversation_id = visited.id and messages.bot_id = visited.bot_id
@@ -135,8 +128,6 @@ const newestStatement = endedByBytes(
    where bot_id = :botId and conversation_id = :conversationId and created_at <= :until
    order by created_at desc, id desc limit :limit`,
   largeOfMessages,
-  {},
-  maxFrameBytes,
 )
 
 /** The newest messages of a conversation up to a position of its log, newest first. */
