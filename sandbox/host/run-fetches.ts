@@ -254,7 +254,8 @@ export class RunFetches {
     if (request === undefined) return
     const { host, pathname } = new URL(request.url)
     // Some services put the caller's token into the path. Redact before cutting: half a token would not be recognised.
-    const where = `${host}${this.#redact(pathname).slice(0, pathCharacters)}`
+    const path = this.#redact(pathname).replace(signedSegment, '$1***')
+    const where = `${host}${path.slice(0, pathCharacters)}`
     this.#options.log({
       timestamp: new Date().toISOString(),
       level: how.startsWith('failed') ? 'warn' : 'info',
@@ -262,6 +263,9 @@ export class RunFetches {
     })
   }
 }
+
+/** Of an address of the platform's files: the signature is the credential of the content, which readers of logs may not have. */
+const signedSegment = /(\/files\/(?:upload\/)?[cu]\.)[^/]+/
 
 function streamName(fetch: string): string {
   return `fetch/${fetch}`

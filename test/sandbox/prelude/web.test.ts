@@ -384,18 +384,24 @@ describe('a request to the world outside', () => {
     )
   })
 
-  test('is one line of the log, without query and secrets', async () => {
+  test('is one line of the log, without query, secrets and signatures of files', async () => {
     const { fetch } = answering(answer, { failure: 'forbidden', message: 'no' })
     const bundle = {
       ...bot(`exports.handler = async ({ env }) => {
         await fetch('https://a.example:81/' + env.SECRET_KEY + '?q=hush')
         await fetch('https://b.example/').catch(() => {})
+        await fetch('https://c.example/files/c.aGVsbG8.c2ln/note.txt').catch(() => {})
+        await fetch('https://c.example/files/upload/u.aGVsbG8.c2ln', { method: 'PUT' }).catch(() => {})
+        await fetch('https://c.example/files/u2/note.txt').catch(() => {})
       }`),
       environment: { SECRET_KEY: 'hush-hush' },
     }
     expect(logged(await sandbox.run(callRun(bundle, {}, { fetch })))).toEqual([
       expect.stringMatching(/^fetch GET a\.example:81\/\*\*\* 200, \d+ ms$/),
       expect.stringMatching(/^fetch GET b\.example\/ failed: forbidden, \d+ ms$/),
+      expect.stringMatching(/^fetch GET c\.example\/files\/c\.\*\*\*\/note\.txt /),
+      expect.stringMatching(/^fetch PUT c\.example\/files\/upload\/u\.\*\*\* /),
+      expect.stringMatching(/^fetch GET c\.example\/files\/u2\/note\.txt /),
     ])
   })
 
