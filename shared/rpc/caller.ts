@@ -68,6 +68,8 @@ export interface Execution {
   openStreams: OpenStreams
   /** Adds a call of language models to the timeline of the event. */
   reportModelCall?(report: ModelCallReport): Promise<void>
+  /** Redacts the secrets of the code in a text that people read, before it is cut. */
+  redact?(text: string): string
   /** Runs one of the bot's own actions within the same run. */
   callAction(type: string, input: Record<string, unknown>): Promise<Record<string, unknown>>
 }

@@ -36,6 +36,12 @@ const forSlowWork: Wait = {
   milliseconds: 10_000,
 }
 
+/**
+ * The longest wait of work that is not refused for the number of those that wait. Work that waited for a second connection while it
+ * holds one would otherwise keep it for ever.
+ */
+const longestMilliseconds = 300_000
+
 /** The part of knex's client that lends connections of the pool. */
 interface Lender {
   acquireConnection(): Promise<ClientBase>
@@ -109,14 +115,13 @@ async function turn(
   { tenant }: TenantScope,
   { reason, milliseconds, isUnbounded, gone }: Wait & { isUnbounded: boolean; gone?: (() => AbortSignal) | undefined },
 ): Promise<GiveBack> {
-  const signals = [...(isUnbounded ? [] : [AbortSignal.timeout(milliseconds)]), ...(gone ? [gone()] : [])]
+  const longest = isUnbounded ? longestMilliseconds : milliseconds
+  const signals = [AbortSignal.timeout(longest), ...(gone ? [gone()] : [])]
   try {
-    return await slots.take(tenant, { isUnbounded, ...(signals.length > 0 && { signal: AbortSignal.any(signals) }) })
+    return await slots.take(tenant, { isUnbounded, signal: AbortSignal.any(signals) })
   } catch (cause) {
     const waited =
-      cause instanceof TooManyWaitingError
-        ? 'too many wait already'
-        : `this one has waited for ${milliseconds / 1000} s`
+      cause instanceof TooManyWaitingError ? 'too many wait already' : `this one has waited for ${longest / 1000} s`
     throw new TooManyWaitingError(`${reason}, and ${waited}: try again in a moment, or send fewer at once`, { cause })
   }
 }

@@ -43,6 +43,8 @@ export interface HostRun {
   keepsPrompts?: boolean
   /** The user of the event, with whom what it keeps is erased. */
   userId?: string | null
+  /** Redacts the secrets of the code in a text that people read, before it is cut. */
+  redact?(text: string): string
   /** Sends the requests of the code, within its grants and limits; absent: it can send none. */
   fetch?: HostFetch
   /** Runs an action of the bot or of an installed integration. `scope` is the nested run's. */
@@ -104,6 +106,7 @@ export function createHostHandler(
           attempt: run.attempt,
           openStreams: run.openStreams,
           call,
+          ...(run.redact && { redact: run.redact }),
           ...(step && { reportModelCall: (report) => recordModelCall(context, run, { step, call, report }) }),
           callAction(type, input) {
             // The action's own calls are bounded, and its run may open what other bots use later.

@@ -112,6 +112,7 @@ export async function runCall(
     onOutage: () => (handling.metOutage = true),
     keepsPrompts: event.keeps_prompts,
     userId: event.user_id,
+    redact: (text) => secretRedactor(call.code.bundle.environment)(text),
     onCall: (name) => observedCall(worker, recorder.begin('call', name, depth + 1)),
     async callAction(type, input, nestedScope) {
       const called = await actionCall(worker, event, call, type, input as JsonObject)

@@ -27,9 +27,11 @@ export const captureObservation = operation({
 
   async handle(context, input) {
     const { conversationId, name, ...rest } = input
+    const line = `Observation ${name}: ${JSON.stringify(rest)}`
+    const redacted = context.caller.execution?.redact?.(line) ?? line
     await once(context, input, async (db) => {
       await assertReferences({ ...context, db }, { conversationId })
-      const message = cutLine(`Observation ${name}: ${JSON.stringify(rest)}`)
+      const message = cutLine(redacted)
       await insertLog(db, {
         botId: context.caller.botId,
         ...(conversationId && { conversationId }),
