@@ -182,6 +182,7 @@ test('what is typed in a row of a table outlives another row, and the browser as
   )
   await open(`tables/${body.table.id}/1`)
   await field('name').fill('Roma')
+  await page.getByRole('button', { name: 'Undo changes' }).waitFor()
   await reloadAndStay()
   await page.getByRole('link', { name: 'Row 2' }).click()
   await page.getByRole('heading', { name: 'Row 2' }).waitFor()
