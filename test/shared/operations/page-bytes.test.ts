@@ -255,11 +255,11 @@ describe('a page ends by its bytes too in a list of', () => {
 test('pages that nobody reads are counted: further large ones are refused, small ones are not', async () => {
   const large = await user.createConversation()
   const { body } = await user.send(large, 'hi')
-  // More than the buffers of two sockets take.
+  // More than the buffers of two sockets take: 10 MB by Linux' defaults.
   await platform.context
     .db('messages')
     .where({ id: body.message.id })
-    .update({ payload: { text: 'a'.repeat(6 * megabyte) } })
+    .update({ payload: { text: 'a'.repeat(16 * megabyte) } })
   const path = new URL(`${bot.chatUrl}/conversations/${large}/messages?pageSize=100`)
   const request = `GET ${path.pathname}${path.search} HTTP/1.1\r\nHost: ${path.host}\r\nx-user-key: ${user.key}\r\n\r\n`
   await using sockets = new AsyncDisposableStack()
