@@ -23,7 +23,7 @@ const outOfSpan = 'Out of the time span range'
 const maxYears = 10
 
 /**
- * The first time of a new schedule. The search for a time that is decades away would take as long as that of a thousand others.
+ * The first time of a new schedule. The search for a time that is decades ahead takes 13 to 50 ms.
  *
  * @throws ApiError as `nextOccurrence`, and also when the next ten years have no time of the schedule
  */

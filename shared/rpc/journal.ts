@@ -22,8 +22,8 @@ import { inStoredOrder } from './stored-order.ts'
  * number, not the input, because a second run may word a reply differently (a language model does). A call of a language
  * model itself has the hash of its input as a part of its operation, and its number is that among calls of the same input.
  *
- * A recorded call is answered whatever was deleted since, also by the same event: handlers check the rows that an input
- * names in `write`, and read what they answer with there too.
+ * A recorded call is answered also when rows that it names were deleted after it, for instance by the same event: handlers
+ * check the rows that an input names in `write`, and read their answer there too.
  *
  * The journal does not cover the work that follows a write (signals, wake-ups): handlers do it after `once`, for
  * performed and replayed calls, so that it happens even when the first run died before it.

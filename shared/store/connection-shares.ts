@@ -30,15 +30,15 @@ const forConnection: Wait = {
   reason: 'Earlier requests of the bot use its share of the connections to the database',
   milliseconds: 5000,
 }
-/** Two queries may take as long as they may. */
+/** Twice the limit of one query. */
 const forSlowWork: Wait = {
   reason: 'Requests that may take long are carried out one at a time for each bot',
   milliseconds: 10_000,
 }
 
 /**
- * The longest wait of work that is not refused for the number of those that wait. Work that waited for a second connection while it
- * holds one would otherwise keep it for ever.
+ * The longest wait of work that is not refused for the number of those that wait. Work that waits for a second connection
+ * while it holds one would otherwise keep that for ever.
  */
 const longestMilliseconds = 300_000
 
@@ -94,7 +94,7 @@ export function shareConnections(db: Knex, poolSize: number): void {
  * connection together. Work in a transaction does not wait, since it would hold its connection meanwhile: the slot is to be
  * taken before it begins.
  *
- * @param gone a signal that ends the wait, for work that nobody needs then
+ * @param gone makes a signal that ends the wait, for reads whose caller may leave
  * @throws TooManyWaitingError when too much work waits, or has waited too long
  */
 export async function slowly<Result>(db: Knex, work: () => Promise<Result>, gone?: () => AbortSignal): Promise<Result> {
@@ -116,12 +116,16 @@ async function turn(
   { reason, milliseconds, isUnbounded, gone }: Wait & { isUnbounded: boolean; gone?: (() => AbortSignal) | undefined },
 ): Promise<GiveBack> {
   const longest = isUnbounded ? longestMilliseconds : milliseconds
-  const signals = [AbortSignal.timeout(longest), ...(gone ? [gone()] : [])]
+  const tooLong = new AbortController()
+  const timer = setTimeout(() => tooLong.abort(), longest)
+  const signal = gone ? AbortSignal.any([tooLong.signal, gone()]) : tooLong.signal
   try {
-    return await slots.take(tenant, { isUnbounded, signal: AbortSignal.any(signals) })
+    return await slots.take(tenant, { isUnbounded, signal })
   } catch (cause) {
     const waited =
       cause instanceof TooManyWaitingError ? 'too many wait already' : `this one has waited for ${longest / 1000} s`
     throw new TooManyWaitingError(`${reason}, and ${waited}: try again in a moment, or send fewer at once`, { cause })
+  } finally {
+    clearTimeout(timer)
   }
 }

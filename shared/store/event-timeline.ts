@@ -113,8 +113,8 @@ const timelineStatement = endedByBytes(
 )
 
 /**
- * Events by their ids, newest first, as many as a page may have bytes. They are found in a subquery with an offset, which is planned apart: the planner, which knows
- * no values, would look for them among all events of the bot.
+ * Events by their ids, newest first, up to the bytes that a page may have. They are found in a subquery with an offset, which is
+ * planned apart: the planner, which knows no values, would look for them among all events of the bot.
  */
 export async function timelineRows(db: Database, botId: string, ids: string[]): Promise<(TimelineRow & PageEnd)[]> {
   if (ids.length === 0) return []

@@ -23,8 +23,7 @@ const tooSlow = 'narrow its filter, or simplify its pattern'
 
 /**
  * Runs statements whose conditions a caller wrote, with a limit of time that PostgreSQL enforces, one at a time for each bot
- * (`slowly`). The plan is made for
- * the values, since their statistics decide between the indexes (docs/decisions/0043).
+ * (`slowly`). The plan is made for the values, since their statistics decide between the indexes (docs/decisions/0043).
  *
  * @param remedy for a statement that takes too long
  * @throws ApiError `LimitExceeded` when a statement takes too long, `InvalidQuery` when PostgreSQL refuses a pattern

@@ -5,8 +5,8 @@ import type { Database } from './database.ts'
 const statementTimeout = '57014'
 
 /**
- * Runs a statement with a limit of time that PostgreSQL enforces, one at a time for each bot (`slowly`). Its plan is made for the values, whose statistics decide
- * between indexes.
+ * Runs a statement with a limit of time that PostgreSQL enforces, one at a time for each bot (`slowly`). Its plan is made for
+ * the values, whose statistics decide between indexes.
  *
  * @param bound `late`: the result where the statement takes longer
  */

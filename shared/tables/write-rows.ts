@@ -54,7 +54,7 @@ export class RowWriter {
   readonly #turn = new Turn()
   readonly #keyField: string | null
   #nextId: number
-  /** The paths of inserted rows that carried no id, by their new ids. */
+  /** Of an upsert by id: the paths of inserted rows that carried none, by their new ids. */
   readonly #newIds = new Map<number, string>()
   #insertedCount = 0
   #hasStale = false
@@ -220,7 +220,11 @@ export class RowWriter {
       else {
         const change = { ...checked, ...this.#statesAfter(Object.keys(given), checked.data, row), path }
         if (row) replacements.push({ ...change, id: row.id, present: row })
-        else inserts.push({ ...change, id: this.#takeId(id, path) })
+        else {
+          const taken = this.#takeId(id)
+          if (insertsMissing && id === undefined) this.#newIds.set(taken, path)
+          inserts.push({ ...change, id: taken })
+        }
       }
     }
     await this.#replace(replacements)
@@ -234,12 +238,11 @@ export class RowWriter {
     return { states }
   }
 
-  #takeId(given: number | undefined, path: string): number {
+  #takeId(given: number | undefined): number {
     const id = given ?? this.#nextId
     if (id > maxRowId)
       throw new ApiError('LimitExceeded', `The ids of the table are used up: the last one is ${maxRowId}`)
     this.#nextId = Math.max(this.#nextId, id + 1)
-    if (given === undefined) this.#newIds.set(id, path)
     return id
   }
 

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createMember } from '../support/members.ts'
 import type { DeployedBot, Platform } from '../support/platform.ts'
-import { installing, openConsole, patience, signIn } from './open-console.ts'
+import { installing, openConsole, patience, reloadAndStay, signIn } from './open-console.ts'
 
 const parts = new AsyncDisposableStack()
 let platform: Platform
@@ -41,12 +41,7 @@ test('the browser asks before it leaves the code of a new bot, once a member has
   await line().click()
   await page.keyboard.insertText('// mine\n')
   await expect.poll(() => line().textContent(), patience).toContain('mine')
-  const asking = page.waitForEvent('dialog')
-  const reloading = page.evaluate('location.reload()')
-  const question = await asking
-  expect(question.type()).toBe('beforeunload')
-  await question.dismiss()
-  await reloading
+  await reloadAndStay(page)
   expect(await line().textContent()).toContain('mine')
 })
 

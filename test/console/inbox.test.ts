@@ -5,7 +5,7 @@ import { listen } from '../support/event-stream.ts'
 import { createMember } from '../support/members.ts'
 import { replies } from '../support/outcomes.ts'
 import type { Platform } from '../support/platform.ts'
-import { installing, openConsole, patience } from './open-console.ts'
+import { installing, openConsole, patience, reloadAndStay } from './open-console.ts'
 
 const parts = new AsyncDisposableStack()
 let platform: Platform
@@ -147,12 +147,7 @@ test('while the platform is not reached, the newest message and the unsent text 
     expect(y + height).toBeLessThan(800)
   }
   await page.unroute('**/v1/admin/bots/*/conversations/**')
-  const asking = page.waitForEvent('dialog')
-  const reloading = page.evaluate('location.reload()')
-  const question = await asking
-  expect(question.type()).toBe('beforeunload')
-  await question.dismiss()
-  await reloading
+  await reloadAndStay(page)
   expect(await reply.inputValue()).toBe('כן?')
   await reply.press('Enter')
   await expect.poll(() => replies(platform, id), patience).toEqual(['כן?'])

@@ -15,6 +15,16 @@ export async function signIn(page: Page, platform: Platform, token = platform.to
   await page.getByRole('heading', { level: 1, name: 'Bots' }).waitFor()
 }
 
+/** Reloads the page, and dismisses the question of the browser, which it asks where a text is not saved. */
+export async function reloadAndStay(page: Page): Promise<void> {
+  const asking = page.waitForEvent('dialog')
+  const reloading = page.evaluate('location.reload()')
+  const question = await asking
+  if (question.type() !== 'beforeunload') throw new Error(`The page asked: ${question.message()}`)
+  await question.dismiss()
+  await reloading
+}
+
 interface Console {
   platform: Platform
   browser: Browser

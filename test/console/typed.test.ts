@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createMember } from '../support/members.ts'
 import type { DeployedBot, Platform } from '../support/platform.ts'
 import { installWebchat } from '../support/webchat.ts'
-import { installing, openConsole, patience } from './open-console.ts'
+import { installing, openConsole, patience, reloadAndStay } from './open-console.ts'
 
 const parts = new AsyncDisposableStack()
 let platform: Platform
@@ -142,16 +142,6 @@ test('what is typed in a row of a table stays when the row is loaded anew', asyn
   expect(await field('name').inputValue()).toBe('Ada Lovelace')
 })
 
-/** Reloads the page, and dismisses the question of the browser. */
-async function reloadAndStay(): Promise<void> {
-  const asking = page.waitForEvent('dialog')
-  const reloading = page.evaluate('location.reload()')
-  const question = await asking
-  expect(question.type()).toBe('beforeunload')
-  await question.dismiss()
-  await reloading
-}
-
 const tab = (name: string) => page.getByRole('navigation', { name: 'Parts of the bot' }).getByRole('link', { name })
 
 test('what is typed in the tab Web chat outlives another tab, and the browser asks before it loses it', async () => {
@@ -159,7 +149,7 @@ test('what is typed in the tab Web chat outlives another tab, and the browser as
   await open('webchat')
   await field('Line below the name').fill('Answers at once')
   await field('Origins of pages that may show it').fill('https://www.example.com')
-  await reloadAndStay()
+  await reloadAndStay(page)
   await tab('Settings').click()
   await page.getByLabel('Name', { exact: true }).waitFor()
   await tab('Web chat').click()
@@ -183,7 +173,7 @@ test('what is typed in a row of a table outlives another row, and the browser as
   await open(`tables/${body.table.id}/1`)
   await field('name').fill('Roma')
   await page.getByRole('button', { name: 'Undo changes' }).waitFor()
-  await reloadAndStay()
+  await reloadAndStay(page)
   await page.getByRole('link', { name: 'Row 2' }).click()
   await page.getByRole('heading', { name: 'Row 2' }).waitFor()
   expect(await field('name').inputValue()).toBe('Oslo')

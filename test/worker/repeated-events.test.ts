@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
-/** What a hook does with `client`, before it throws in its first run. It logs what it has seen. */
+/** The calls of a hook, before it throws in its first run. It logs their results. */
 const cases = {
   'a message': `
     const { message } = await client.createMessage({ conversationId, type: 'text', payload: { text: 'thinking' } })

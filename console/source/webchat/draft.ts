@@ -19,7 +19,7 @@ export interface Draft {
   configuration(): WebchatConfiguration
 }
 
-/** What differs from the stored configuration, by bot. */
+/** The differences from the stored configuration, by bot. */
 const drafts = new Drafts<{ changes: WebchatConfiguration; origins?: string; fileTypes?: string }>()
 
 /**

@@ -252,7 +252,7 @@ describe('a page ends by its bytes too in a list of', () => {
   }, 60_000)
 })
 
-test('pages that nobody reads are counted: further large ones are refused, small ones are not', async () => {
+test('pages that their clients do not read are counted: further large ones are refused, small ones are not', async () => {
   const large = await user.createConversation()
   const { body } = await user.send(large, 'hi')
   // More than the buffers of two sockets take: 10 MB by Linux' defaults.

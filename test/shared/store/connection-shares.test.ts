@@ -151,10 +151,10 @@ test('work for a caller that has gone leaves the queue', async () => {
 })
 
 test('a connection that cannot be opened is no part of a share', async () => {
-  const away = openDatabase({ url: 'postgres://127.0.0.1:1/none', poolSize: 3, allowSelfSigned: false })
-  parts.defer(() => away.destroy())
+  const unreachable = openDatabase({ url: 'postgres://127.0.0.1:1/none', poolSize: 3, allowSelfSigned: false })
+  parts.defer(() => unreachable.destroy())
   for (let attempt = 0; attempt < 4; attempt++)
-    await expect(as('a', () => query(away, 'select 1', {}))).rejects.toThrow('ECONNREFUSED')
+    await expect(as('a', () => query(unreachable, 'select 1', {}))).rejects.toThrow('ECONNREFUSED')
 })
 
 test('a batch, which has the calls of several bots, has the share of none', async () => {

@@ -27,7 +27,7 @@ const hook = (code: string, actions = '') => `
 
 const asBot = (bot: DeployedBot) => ({ 'x-bot-id': bot.id })
 
-/** A bot with a table that nobody can read until `release`. */
+/** A bot with a table that is locked until `release`. */
 async function withLockedTable(code: string): Promise<DeployedBot> {
   const bot = await platform.createBot(hook(code))
   const schema = { type: 'object', properties: { a: { type: 'string' } } }

@@ -66,7 +66,7 @@ const text = { type: 'text', payload: { text: 'thinking', z: 1, metadata: { b: 1
 const soon = { schedule: { delay: 60_000 } }
 const startOf = (conversationId: string) => `conversations/${conversationId}/handover`
 
-/** What runs of the bot do with rows that they have made, before they delete these. */
+/** The calls of the bot's runs with rows that they have made, before they delete these. */
 const ofBots: [string, (calls: Calls) => Promise<unknown>][] = [
   ['createMessage', async (calls) => calls.message(calls.runs.conversationId, { ...text, tags: { b: '1', a: '2' } })],
   ['createMessage in a conversation', async (calls) => calls.message(await calls.conversation(), text)],
@@ -247,7 +247,7 @@ const ofBots: [string, (calls: Calls) => Promise<unknown>][] = [
   ],
 ]
 
-/** What runs of integrations do. */
+/** The calls of the runs of integrations. */
 const ofIntegrations: typeof ofBots = [
   [
     'createMessage',
