@@ -5,6 +5,7 @@ import type { Context } from '../context.ts'
 import { ApiError, isOutage, postgresCode, uniqueViolation } from '../errors.ts'
 import { isRecord } from '../models/payload.ts'
 import {
+  eventExists,
   findJournalEntry,
   insertJournalEntry,
   isNewestRun,
@@ -29,11 +30,17 @@ import { inStoredOrder } from './stored-order.ts'
  * performed and replayed calls, so that it happens even when the first run died before it.
  */
 
-/** A call of a run whose event has a newer run: the older run must have no further effect. */
+/** A call of a run that is no longer the newest of its event: it must have no further effect. */
 class StaleAttemptError extends ApiError {
-  constructor() {
-    super('ResourceLockedConflict', 'Another run of this event has begun: this run may no longer write')
+  constructor(reason: string) {
+    super('ResourceLockedConflict', `${reason}: this run may no longer write`)
   }
+}
+
+/** The error of a call of a run that is not the newest of its event. */
+export async function staleAttempt(db: Database, eventId: string): Promise<ApiError> {
+  const exists = await eventExists(db, eventId)
+  return new StaleAttemptError(exists ? 'Another run of this event has begun' : 'The event of this run was deleted')
 }
 
 /** The run that makes a call, and the key of the call. */
@@ -311,15 +318,15 @@ function openEntry({ db, log, caller }: RunContext, input: unknown) {
     effect: (result: unknown): NewJournalEntry => ({ ...key, attempt, inputHash, result }),
 
     async record(on: Database, result: unknown): Promise<void> {
-      if (!(await insertJournalEntry(on, this.effect(result)))) throw new StaleAttemptError()
+      if (!(await insertJournalEntry(on, this.effect(result)))) throw await staleAttempt(on, eventId)
     },
 
     async replace(on: Database, result: unknown): Promise<void> {
-      if (!(await replaceJournalEntry(on, this.effect(result)))) throw new StaleAttemptError()
+      if (!(await replaceJournalEntry(on, this.effect(result)))) throw await staleAttempt(on, eventId)
     },
 
     async assertNewest(): Promise<void> {
-      if (!(await isNewestRun(db, execution))) throw new StaleAttemptError()
+      if (!(await isNewestRun(db, execution))) throw await staleAttempt(db, eventId)
     },
 
     /**

@@ -74,6 +74,11 @@ export async function isNewestRun(db: Database, run: { eventId: string; attempt:
   return rows.length === 1
 }
 
+/** Whether an event exists: it is deleted with its conversation, its integration or its bot. */
+export async function eventExists(db: Database, id: string): Promise<boolean> {
+  return (await db('events').where({ id }).first('id')) !== undefined
+}
+
 /** The ordinal of an outcome of a card, whose operation is the scope of the card. Calls are counted from 1. */
 const outcomeOrdinal = 0
 

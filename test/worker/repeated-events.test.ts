@@ -86,3 +86,29 @@ test.each(Object.keys(cases))(
     expect(seen[1]).toBe(seen[0])
   },
 )
+
+test('a call of a run after the deletion of its event, with its conversation, is refused, and the error says so', async () => {
+  const bot = await platform.createBot(`
+    let refused
+    export const hooks = {
+      async afterIncomingMessage({ event, client }) {
+        const { conversationId, preview } = event
+        if (preview === 'forget me') {
+          await client.deleteConversation({ id: conversationId })
+          await client.createUser({ name: 'Ann' }).catch((error) => (refused = error.message))
+        } else await client.createMessage({ conversationId, type: 'text', payload: { text: String(refused) } })
+      },
+    }`)
+  const user = await createChatUser(bot.chatUrl)
+  await user.send(await user.createConversation(), 'forget me')
+  const conversationId = await user.createConversation()
+  // The two conversations are handled side by side.
+  const answers = async () => {
+    await user.send(conversationId, 'why?')
+    return (await user.messages(conversationId)).map(({ text }) => text)
+  }
+  await expect
+    .poll(answers, { interval: 200 })
+    .toContain('The event of this run was deleted: this run may no longer write')
+  expect(await platform.context.db('users').where({ bot_id: bot.id, name: 'Ann' })).toEqual([])
+})

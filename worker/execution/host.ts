@@ -10,7 +10,7 @@ import type { Context, FetchedBytes } from '#shared/context.ts'
 import { readObject } from '#shared/files/objects.ts'
 import type { FileContent } from '#shared/store/file-contents.ts'
 import { formOfCode } from '#shared/rpc/form-file.ts'
-import { hashOf } from '#shared/rpc/journal.ts'
+import { hashOf, staleAttempt } from '#shared/rpc/journal.ts'
 import { answersInLines, type Operation } from '#shared/rpc/operation.ts'
 import { isRecord } from '#shared/models/payload.ts'
 import type { FoundPassageView } from '#shared/models/passage.ts'
@@ -203,10 +203,9 @@ async function recordOutcomes(context: Context, run: HostRun, body: Json | undef
   }
   for (;;) {
     try {
-      const isNewest = await insertCardOutcomes(context.db, run, entries)
-      return isNewest
-        ? { status: 200, body: {} }
-        : { status: 409, body: { message: 'Another run of this event has begun: this run may no longer write' } }
+      if (await insertCardOutcomes(context.db, run, entries)) return { status: 200, body: {} }
+      const { status, message } = await staleAttempt(context.db, run.eventId)
+      return { status, body: { message } }
     } catch (error) {
       if (isUnstorable(error)) {
         return { status: 400, body: { message: 'A variable holds a character that cannot be stored: U+0000' } }

@@ -9,6 +9,7 @@ import { registrationEnded } from '#shared/integrations/registration.ts'
 import { retryEvent, type EventCompletion } from '#shared/store/complete-events.ts'
 import { recordMessageNews } from '#shared/store/inbox-webhooks.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
+import { eventExists } from '#shared/store/journal.ts'
 import { deleteBody } from '#shared/store/webhook-bodies.ts'
 import type { Activity } from '../metrics/activity.ts'
 import type { WrittenLine } from '../run-record/event-log.ts'
@@ -158,7 +159,11 @@ async function end(
   const completion = { id: event.id, attempt: event.attempt, ...how, ...runs, logs }
   const isOurs = await mailboxes.end({ botId: event.bot_id, completion })
   if (isOurs) count(worker, event, how.status, recorder)
-  if (!isOurs) log.warn({ eventId: event.id, attempt: event.attempt }, 'A newer run of the event has completed it')
+  if (!isOurs) {
+    const run = { eventId: event.id, attempt: event.attempt }
+    if (await eventExists(db, event.id)) log.warn(run, 'A newer run of the event has completed it')
+    else log.info(run, 'The event was deleted while it ran')
+  }
   if (isOurs && event.type === webhookReceived) await deleteBody(db, event.id)
   if (isAwaited(event)) await publishOutcome(worker, event.id)
   // Transcripts show the failure.

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX, RefObject } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { explain } from '../api/ask.ts'
 import { Copy } from './copy.tsx'
 import { Icon } from './icons.tsx'
@@ -11,17 +11,15 @@ interface DialogProps {
   children: ComponentChildren
 }
 
-/** Opens a dialog as a modal one. @returns what the `dialog` has as `ref` */
+/** Opens a dialog as a modal one, and closes it before it is removed. @returns what the `dialog` has as `ref` */
 export function useModal(): RefObject<HTMLDialogElement | null> {
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // Before the next key: an effect after the next paint leaves the first letters to the button that opened the dialog.
+  useLayoutEffect(() => {
     const element = dialog.current!
-    const opener = document.activeElement
     element.showModal()
-    return () => {
-      // A dialog that is removed while it is open leaves the focus nowhere. One that was closed has given it back itself.
-      if (element.open && document.activeElement === document.body && opener instanceof HTMLElement) opener.focus()
-    }
+    // A dialog that is closed gives the focus back, one that is removed while it is open does not.
+    return () => element.close()
   }, [])
   return dialog
 }
@@ -35,7 +33,8 @@ export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
     <dialog
       ref={dialog}
       aria-label={title}
-      onClose={onClose}
+      // The event of a dialog that was closed because it is removed comes later.
+      onClose={() => dialog.current && onClose()}
       onPointerDown={({ target }) => (beganOutside.current = target === dialog.current)}
       onClick={({ target }) => beganOutside.current && target === dialog.current && dialog.current?.close()}
     >
