@@ -12,7 +12,6 @@ import { insertUser } from '../store/users.ts'
 import { announceHandover } from './inbox-news.ts'
 import { invalidInput, noSuchConversation, type ChatAction } from './action-input.ts'
 import { toStoredContent } from './create-message.ts'
-import { transact } from '../store/database.ts'
 
 /** An action of the inbox: validates its input and returns its output. */
 type InboxAction = (
@@ -86,37 +85,35 @@ async function startHitl(context: BotContext, installationId: string, input: unk
   const { caller } = context
   const { botId } = caller
   const { userId, title, description, hitlSession, messageHistory }: StartInput = input
-  const output = await once(context, input, (db) =>
-    transact(db, async (transaction) => {
-      const authors = messageHistory.map(({ source }) => (source.type === 'user' ? source.userId : userId))
-      const known = await findUsersOf(transaction, { botId, installationId }, [userId, ...new Set(authors)])
-      const unknown = [userId, ...authors].find((author) => !known.has(author))
-      if (unknown !== undefined) throw new ApiError('ReferenceNotFound', `User '${unknown}' of the inbox not found`)
-      const conversationId = newId('conv')
-      await insertSession(transaction, {
-        handoverId: newId('handover'),
-        conversationId,
-        botId,
-        installationId,
-        channel: 'hitl',
-        userId,
-        // Plugins send titles of any length, and members need them in a list.
-        title: cut(title, handoverTitle.maxLength),
-        description: cut(description, handoverDescription.maxLength),
-        expiresInSeconds: hitlSession?.expiresInSeconds,
-        eventId: caller.execution?.eventId,
-        messages: messageHistory.map(({ source, type, payload }) => ({
-          id: newId('msg'),
-          user_id: source.type === 'user' ? source.userId : botId,
-          direction: source.type === 'user' ? ('incoming' as const) : ('outgoing' as const),
-          type,
-          metadata: null,
-          ...toStoredContent(payload),
-        })),
-      })
-      return { conversationId }
-    }),
-  )
+  const output = await once(context, input, async (transaction) => {
+    const authors = messageHistory.map(({ source }) => (source.type === 'user' ? source.userId : userId))
+    const known = await findUsersOf(transaction, { botId, installationId }, [userId, ...new Set(authors)])
+    const unknown = [userId, ...authors].find((author) => !known.has(author))
+    if (unknown !== undefined) throw new ApiError('ReferenceNotFound', `User '${unknown}' of the inbox not found`)
+    const conversationId = newId('conv')
+    await insertSession(transaction, {
+      handoverId: newId('handover'),
+      conversationId,
+      botId,
+      installationId,
+      channel: 'hitl',
+      userId,
+      // Plugins send titles of any length, and members need them in a list.
+      title: cut(title, handoverTitle.maxLength),
+      description: cut(description, handoverDescription.maxLength),
+      expiresInSeconds: hitlSession?.expiresInSeconds,
+      eventId: caller.execution?.eventId,
+      messages: messageHistory.map(({ source, type, payload }) => ({
+        id: newId('msg'),
+        user_id: source.type === 'user' ? source.userId : botId,
+        direction: source.type === 'user' ? ('incoming' as const) : ('outgoing' as const),
+        type,
+        metadata: null,
+        ...toStoredContent(payload),
+      })),
+    })
+    return { conversationId }
+  })
   const session = await findSession(context.db, { botId, installationId, ...output })
   if (session) await announceHandover(context, session.id, 'created')
   return output
@@ -146,15 +143,13 @@ async function stopHitl(context: BotContext, installationId: string, input: unkn
   if (!isEnding(input)) throw invalidInput('inbox:stopHitl', isEnding)
   const { botId } = context.caller
   const { conversationId } = input
-  const ended: { id?: string } = await once(context, input, (db) =>
-    transact(db, async (transaction) => {
-      const session = await findSession(transaction, { botId, installationId, conversationId })
-      if (!session) throw noSuchConversation(conversationId)
-      // Repeated, or a member was faster.
-      if (session.ended_at === null) await endSession(transaction, { botId, id: session.id })
-      return { id: session.id }
-    }),
-  )
+  const ended: { id?: string } = await once(context, input, async (transaction) => {
+    const session = await findSession(transaction, { botId, installationId, conversationId })
+    if (!session) throw noSuchConversation(conversationId)
+    // Repeated, or a member was faster.
+    if (session.ended_at === null) await endSession(transaction, { botId, id: session.id })
+    return { id: session.id }
+  })
   // Calls that an earlier version of the platform has recorded have no id.
   if (ended.id !== undefined) await announceHandover(context, ended.id, 'ended')
   return {}

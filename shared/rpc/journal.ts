@@ -49,11 +49,10 @@ export type JournalledRun = Pick<Execution, 'eventId' | 'attempt' | 'call' | 'is
 type RunContext = Pick<Context, 'db' | 'log'> & { caller: { execution?: JournalledRun } }
 
 /**
- * Performs a call of a run once, in one transaction with its journal entry. A call from outside a run has no journal
- * entry.
+ * Performs a call once, in one transaction with its journal entry. A call from outside a run has no journal entry.
  *
  * @param input of the call, to log when a repeated call differs
- * @param write performs the call; its result must be plain JSON
+ * @param write performs the call in the transaction, and again when another one has it aborted; its result must be plain JSON
  */
 export async function once<Result>(
   context: BotContext,
@@ -61,7 +60,7 @@ export async function once<Result>(
   write: (db: Database) => Promise<Result>,
 ): Promise<Result> {
   const entry = openEntry(context, input)
-  if (!entry) return write(context.db)
+  if (!entry) return transact(context.db, write)
   return entry.replayOr(() =>
     transact(context.db, async (transaction) => {
       const result = await write(transaction)
@@ -83,7 +82,7 @@ export async function onceEachRun<Result>(
   again: (db: Database, recorded: Result) => Promise<Result>,
 ): Promise<Result> {
   const entry = openEntry(context, input)
-  if (!entry) return write(context.db)
+  if (!entry) return transact(context.db, write)
   let written: { result: Result } | undefined
   const recorded = await entry.replayOr(async () => {
     const result = await transact(context.db, async (transaction) => {
@@ -112,7 +111,7 @@ export async function recordThenDelete(
   remove: (db: Database) => Promise<void>,
 ): Promise<void> {
   const entry = openEntry(context, input)
-  if (!entry) return remove(context.db)
+  if (!entry) return transact(context.db, remove)
   await entry.replayOr(() =>
     transact(context.db, async (transaction) => {
       await entry.record(transaction, {})

@@ -2,7 +2,7 @@ import type { BotContext } from '../rpc/caller.ts'
 import { ApiError, notFound } from '../errors.ts'
 import type { BotTableRow } from '../models/tables.ts'
 import { findWorkspaceOf } from '../store/bots.ts'
-import { transact, type Database } from '../store/database.ts'
+import type { Database } from '../store/database.ts'
 import { findTable, tableUsage, type NewBotTable } from '../store/bot-tables.ts'
 import type { Definition } from './definition.ts'
 
@@ -35,11 +35,6 @@ export async function existingTable(
   const found = await findTable(db, await ownerOf(context, db), table, { isLocked })
   if (found) return found
   throw notFound(`Table '${table.slice(0, 100)}'`)
-}
-
-/** Performs work in a transaction: the one that there is, or a new one. */
-export function inTransaction<Result>(db: Database, work: (db: Database) => Promise<Result>): Promise<Result> {
-  return db.isTransaction ? work(db) : transact(db, work)
 }
 
 /**

@@ -6,7 +6,7 @@ import { once } from '../rpc/journal.ts'
 import { wakeWorker } from '../signals/after-commit.ts'
 import type { Database } from '../store/database.ts'
 import { countUnfinishedJobs, insertTableJob, type NewTableJob } from '../store/table-jobs.ts'
-import { existingTable, inTransaction } from './bot-table.ts'
+import { existingTable } from './bot-table.ts'
 
 /** Jobs of one table that have not ended. */
 const maxUnfinished = 10
@@ -23,20 +23,18 @@ export async function startJob(
   input: { table: string },
   describe: (db: Database) => Promise<Omit<NewTableJob, 'id' | 'bot_id' | 'table_id'>>,
 ): Promise<TableJob> {
-  const job = await once(context, input, (db) =>
-    inTransaction(db, async (db) => {
-      const { id: tableId, bot_id } = await existingTable(context, input.table, { db, isLocked: true })
-      if ((await countUnfinishedJobs(db, tableId)) >= maxUnfinished) {
-        throw new ApiError(
-          'ResourceLockedConflict',
-          `${maxUnfinished} jobs of the table have not ended: wait for one of them (getTableJobs)`,
-        )
-      }
-      return toTableJob(
-        await insertTableJob(db, { id: newId('job'), bot_id, table_id: tableId, ...(await describe(db)) }),
+  const job = await once(context, input, async (db) => {
+    const { id: tableId, bot_id } = await existingTable(context, input.table, { db, isLocked: true })
+    if ((await countUnfinishedJobs(db, tableId)) >= maxUnfinished) {
+      throw new ApiError(
+        'ResourceLockedConflict',
+        `${maxUnfinished} jobs of the table have not ended: wait for one of them (getTableJobs)`,
       )
-    }),
-  )
+    }
+    return toTableJob(
+      await insertTableJob(db, { id: newId('job'), bot_id, table_id: tableId, ...(await describe(db)) }),
+    )
+  })
   await wakeWorker(context, 'table-job', job.id, job.botId)
   return job
 }

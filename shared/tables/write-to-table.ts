@@ -6,7 +6,7 @@ import { inStoredOrder } from '../rpc/stored-order.ts'
 import type { BotTableRow } from '../models/tables.ts'
 import { JsonList } from '../json/json-list.ts'
 import { wakeWorker } from '../signals/after-commit.ts'
-import { assertQuota, existingTable, inTransaction } from './bot-table.ts'
+import { assertQuota, existingTable } from './bot-table.ts'
 import { megabyte } from '../units.ts'
 import { computeAndWait, maxAwaited } from './compute-and-wait.ts'
 import { tableReference } from './table-input.ts'
@@ -46,15 +46,13 @@ export async function writeToTable(
   write: (writer: RowWriter, table: BotTableRow) => Promise<WriteReport>,
 ): Promise<Written> {
   const isForRun = context.caller.execution !== undefined
-  const { tableId, hasStale, report } = await once(context, input, (db) =>
-    inTransaction(db, async (db) => {
-      const table = await existingTable(context, input.table, { db, isLocked: true })
-      const writer = new RowWriter(db, table, { holdAnswer: context.holdAnswer, isForRun })
-      const report = await write(writer, table)
-      if (report.inserted.length > 0) await assertQuota(context, db)
-      return { tableId: table.id, hasStale: writer.hasStale && table.is_compute_enabled, report }
-    }),
-  )
+  const { tableId, hasStale, report } = await once(context, input, async (db) => {
+    const table = await existingTable(context, input.table, { db, isLocked: true })
+    const writer = new RowWriter(db, table, { holdAnswer: context.holdAnswer, isForRun })
+    const report = await write(writer, table)
+    if (report.inserted.length > 0) await assertQuota(context, db)
+    return { tableId: table.id, hasStale: writer.hasStale && table.is_compute_enabled, report }
+  })
   const { inserted, updated, ...others } = report
   const written = { ...others, inserted: toArray(inserted), updated: toArray(updated) }
   if (!hasStale) return written

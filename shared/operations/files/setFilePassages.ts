@@ -47,13 +47,11 @@ export const setFilePassages = operation({
       breadcrumb: [],
       ...(pageNumber !== undefined && { pageNumber }),
     }))
-    const { fileId } = await once(context, input, (db) =>
-      db.transaction(async (transaction) => {
-        const set = await setGivenPassages(transaction, caller, input.id, passages, config.knowledge)
-        if (set === undefined) throw await notOwn(transaction, caller, input.id)
-        return { fileId: set }
-      }),
-    )
+    const { fileId } = await once(context, input, async (transaction) => {
+      const set = await setGivenPassages(transaction, caller, input.id, passages, config.knowledge)
+      if (set === undefined) throw await notOwn(transaction, caller, input.id)
+      return { fileId: set }
+    })
     await wakeWorker(context, 'index-file', fileId, caller.botId)
     return {}
   },

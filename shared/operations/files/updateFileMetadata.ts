@@ -34,21 +34,19 @@ export const updateFileMetadata = operation({
     const { caller } = context
     const { id, metadata, tags, accessPolicies, expiresAt } = input
     return {
-      file: await once(context, input, (db) =>
-        db.transaction(async (transaction) => {
-          const change: FileChange = {
-            metadata: toPatch(metadata),
-            tags: toPatch(tags),
-            accessPolicies: accessPolicies && [...new Set(accessPolicies)],
-            expiresAt: typeof expiresAt === 'string' ? toExpiry(expiresAt) : expiresAt,
-            publicId: newPublicId(),
-          }
-          const row = await updateFile(transaction, caller, id, change)
-          if (!row) throw await notOwn(transaction, caller, id)
-          assertTagCount(row)
-          return showFile(context, row)
-        }),
-      ),
+      file: await once(context, input, async (transaction) => {
+        const change: FileChange = {
+          metadata: toPatch(metadata),
+          tags: toPatch(tags),
+          accessPolicies: accessPolicies && [...new Set(accessPolicies)],
+          expiresAt: typeof expiresAt === 'string' ? toExpiry(expiresAt) : expiresAt,
+          publicId: newPublicId(),
+        }
+        const row = await updateFile(transaction, caller, id, change)
+        if (!row) throw await notOwn(transaction, caller, id)
+        assertTagCount(row)
+        return showFile(context, row)
+      }),
     }
   },
 })

@@ -25,14 +25,12 @@ export const updateKnowledgeBase = operation({
     const { id, name } = input
     const tags = toPatch(input.tags)
     return {
-      knowledgeBase: await once(context, input, (db) =>
-        db.transaction(async (transaction) => {
-          const row = await update(transaction, botId, { id, name, tags })
-          if (!row) throw noKnowledgeBase(id)
-          assertTagCount(row)
-          return toKnowledgeBase(row)
-        }),
-      ),
+      knowledgeBase: await once(context, input, async (transaction) => {
+        const row = await update(transaction, botId, { id, name, tags })
+        if (!row) throw noKnowledgeBase(id)
+        assertTagCount(row)
+        return toKnowledgeBase(row)
+      }),
     }
   },
 })

@@ -72,13 +72,12 @@ export const upsertFile = operation({
   async handle(context, given) {
     const { caller, config } = context
     let upserted: Upserted | undefined
-    const upsert = async (db: Database, id = newId('file')) =>
-      db.transaction(async (transaction) => {
-        const fields = await toFields({ ...context, db: transaction }, given)
-        upserted = await upsertFileRow(transaction, caller, { ...fields, id })
-        await assertQuota(transaction, caller.botId, config.files)
-        return generationOf(upserted)
-      })
+    const upsert = async (db: Database, id = newId('file')) => {
+      const fields = await toFields({ ...context, db }, given)
+      upserted = await upsertFileRow(db, caller, { ...fields, id })
+      await assertQuota(db, caller.botId, config.files)
+      return generationOf(upserted)
+    }
     // Uploads are not in the journal, so a repeated run sends the content again. If the file has been upserted since, or
     // deleted, maybe by the same event, the repeated run upserts it again: whatever it repeats after that comes after it.
     await onceEachRun(context, given, upsert, async (db, recorded) => {

@@ -17,15 +17,13 @@ export const createWorkflow = operation({
   output: closedObject({ workflow }),
 
   async handle(context, input) {
-    const { created, mailboxes } = await once(context, input, (db) =>
-      db.transaction(async (transaction) => {
-        const prepared = await toNewWorkflow({ ...context, db: transaction }, input)
-        const { row, mailboxes } = await context.waiting.admit(transaction, context.caller.botId, () =>
-          startWorkflow(transaction, prepared),
-        )
-        return { created: toWorkflow(row), mailboxes }
-      }),
-    )
+    const { created, mailboxes } = await once(context, input, async (transaction) => {
+      const prepared = await toNewWorkflow({ ...context, db: transaction }, input)
+      const { row, mailboxes } = await context.waiting.admit(transaction, context.caller.botId, () =>
+        startWorkflow(transaction, prepared),
+      )
+      return { created: toWorkflow(row), mailboxes }
+    })
     for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox, context.caller.botId)
     return { workflow: created }
   },

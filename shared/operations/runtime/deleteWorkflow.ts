@@ -19,14 +19,12 @@ export const deleteWorkflow = operation({
   async handle(context, { id }) {
     const { botId } = context.caller
     assertBotItself(context.caller)
-    const { mailboxes } = await once(context, { id }, (db) =>
-      db.transaction(async (transaction) => {
-        const row = await lockWorkflow(transaction, botId, id)
-        if (!row) throw notFound(`Workflow '${id}'`)
-        await remove(transaction, botId, id)
-        return { mailboxes: await sendParentEvent(transaction, 'child_workflow_deleted', row) }
-      }),
-    )
+    const { mailboxes } = await once(context, { id }, async (transaction) => {
+      const row = await lockWorkflow(transaction, botId, id)
+      if (!row) throw notFound(`Workflow '${id}'`)
+      await remove(transaction, botId, id)
+      return { mailboxes: await sendParentEvent(transaction, 'child_workflow_deleted', row) }
+    })
     for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox, botId)
     return {}
   },

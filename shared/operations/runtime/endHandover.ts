@@ -6,7 +6,6 @@ import { operation } from '../../rpc/operation.ts'
 import { endHandover as endInStore, type HandoverEnd } from '../../store/handovers.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { noConversation } from './not-found.ts'
-import { transact } from '../../store/database.ts'
 
 export const endHandover = operation({
   name: 'endHandover',
@@ -24,15 +23,13 @@ export const endHandover = operation({
     const { caller } = context
     const { botId } = caller
     const { conversationId } = input
-    const end = await once<Ended>(context, input, (db) =>
-      transact(db, async (transaction) => {
-        if (!(await findScopedConversation(transaction, caller, conversationId))) throw noConversation(conversationId)
-        const id = await handoverInProgress(transaction, botId, conversationId)
-        const end = await endInStore(transaction, { botId, id, status: 'resolved' })
-        if (!end) throw noHandover(id)
-        return { ...end, ended: await describeHandover({ ...context, db: transaction }, botId, id) }
-      }),
-    )
+    const end = await once<Ended>(context, input, async (transaction) => {
+      if (!(await findScopedConversation(transaction, caller, conversationId))) throw noConversation(conversationId)
+      const id = await handoverInProgress(transaction, botId, conversationId)
+      const end = await endInStore(transaction, { botId, id, status: 'resolved' })
+      if (!end) throw noHandover(id)
+      return { ...end, ended: await describeHandover({ ...context, db: transaction }, botId, id) }
+    })
     await announceEnd(context, end)
     // Calls that an earlier version of the platform has recorded do not describe it.
     return { handover: end.ended ?? (await describeHandover(context, botId, end.handover.id)) }

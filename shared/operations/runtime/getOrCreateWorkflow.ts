@@ -31,22 +31,20 @@ export const getOrCreateWorkflow = operation({
   async handle(context, input) {
     const { discriminateByTags: byTags, discriminateByStatusGroup: group, ...given } = input
     const { botId } = context.caller
-    const { mailboxes, ...answer } = await once(context, input, (db) =>
-      db.transaction(async (transaction) => {
-        const prepared = await toNewWorkflow({ ...context, db: transaction }, given)
-        await lockWorkflowName(transaction, botId, prepared.name)
-        const found = await matchWorkflow(transaction, { ...prepared, byTags, group })
-        if (found) {
-          const tags = toChange({}, prepared.tags)
-          const changed = !isSettled(found.tags, tags) && (await changeWorkflow(transaction, botId, found.id, { tags }))
-          return { workflow: toWorkflow(changed || found), meta: { created: false }, mailboxes: [] }
-        }
-        const { row, mailboxes } = await context.waiting.admit(transaction, context.caller.botId, () =>
-          startWorkflow(transaction, prepared),
-        )
-        return { workflow: toWorkflow(row), meta: { created: true }, mailboxes }
-      }),
-    )
+    const { mailboxes, ...answer } = await once(context, input, async (transaction) => {
+      const prepared = await toNewWorkflow({ ...context, db: transaction }, given)
+      await lockWorkflowName(transaction, botId, prepared.name)
+      const found = await matchWorkflow(transaction, { ...prepared, byTags, group })
+      if (found) {
+        const tags = toChange({}, prepared.tags)
+        const changed = !isSettled(found.tags, tags) && (await changeWorkflow(transaction, botId, found.id, { tags }))
+        return { workflow: toWorkflow(changed || found), meta: { created: false }, mailboxes: [] }
+      }
+      const { row, mailboxes } = await context.waiting.admit(transaction, context.caller.botId, () =>
+        startWorkflow(transaction, prepared),
+      )
+      return { workflow: toWorkflow(row), meta: { created: true }, mailboxes }
+    })
     for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox, context.caller.botId)
     return answer
   },

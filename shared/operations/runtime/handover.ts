@@ -13,7 +13,6 @@ import { operation } from '../../rpc/operation.ts'
 import { findConversation } from '../../store/conversations.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { noConversation } from './not-found.ts'
-import { transact } from '../../store/database.ts'
 
 export const handover = operation({
   name: 'handover',
@@ -44,18 +43,16 @@ export const handover = operation({
   async handle(context, input) {
     const { caller } = context
     const { conversationId } = input
-    const { id, isNew, begun } = await once<Begun>(context, input, (db) =>
-      transact(db, async (transaction) => {
-        const { botId } = caller
-        const isVisible = await findScopedConversation(transaction, caller, conversationId)
-        const conversation = isVisible && (await findConversation(transaction, botId, conversationId))
-        if (!conversation) throw noConversation(conversationId)
-        const given = { ...input, botId, requestedBy: 'bot' } as const
-        const begun = await beginOrJoin(transaction, conversation, given)
-        if (!begun) throw noConversation(conversationId)
-        return { ...begun, begun: await describeHandover({ ...context, db: transaction }, botId, begun.id) }
-      }),
-    )
+    const { id, isNew, begun } = await once<Begun>(context, input, async (transaction) => {
+      const { botId } = caller
+      const isVisible = await findScopedConversation(transaction, caller, conversationId)
+      const conversation = isVisible && (await findConversation(transaction, botId, conversationId))
+      if (!conversation) throw noConversation(conversationId)
+      const given = { ...input, botId, requestedBy: 'bot' } as const
+      const begun = await beginOrJoin(transaction, conversation, given)
+      if (!begun) throw noConversation(conversationId)
+      return { ...begun, begun: await describeHandover({ ...context, db: transaction }, botId, begun.id) }
+    })
     if (isNew) await announceHandover(context, id, 'created')
     // Calls that an earlier version of the platform has recorded do not describe it.
     return { handover: begun ?? (await describeHandover(context, caller.botId, id)) }

@@ -25,22 +25,20 @@ export const patchState = operation({
         const name = await namedState({ ...context, db }, input)
         const definition = await stateDefinition(db, name)
         // The state is validated after the merge; an error undoes the merge.
-        return db.transaction(async (transaction) => {
-          const state = {
-            ...name,
-            id: newId('state'),
-            payload,
-            expiry: expiry === undefined ? definition.expiry : expiry,
-          }
-          const keepsExpiry = expiry === undefined
-          const row = await mergeState(transaction, state, keepsExpiry)
-          if (!row) throw noOwner(input)
-          const completed = definition.complete(row.payload)
-          assertFits(completed)
-          if (isDeepStrictEqual(completed, row.payload)) return toState(row)
-          // The first merge has locked the owner.
-          return toState((await mergeState(transaction, { ...state, payload: completed }, keepsExpiry))!)
-        })
+        const state = {
+          ...name,
+          id: newId('state'),
+          payload,
+          expiry: expiry === undefined ? definition.expiry : expiry,
+        }
+        const keepsExpiry = expiry === undefined
+        const row = await mergeState(db, state, keepsExpiry)
+        if (!row) throw noOwner(input)
+        const completed = definition.complete(row.payload)
+        assertFits(completed)
+        if (isDeepStrictEqual(completed, row.payload)) return toState(row)
+        // The first merge has locked the owner.
+        return toState((await mergeState(db, { ...state, payload: completed }, keepsExpiry))!)
       }),
     }
   },

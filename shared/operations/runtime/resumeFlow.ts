@@ -7,7 +7,6 @@ import { wakeWorker } from '../../signals/after-commit.ts'
 import { findHandoverInProgress } from '../../store/find-handovers.ts'
 import { endHandover, type HandoverEnd } from '../../store/handovers.ts'
 import { assertConversation, flowEventOutput, insertFlowEvent } from './flow-events.ts'
-import { transact } from '../../store/database.ts'
 
 export const resumeFlow = operation({
   name: 'resumeFlow',
@@ -30,11 +29,10 @@ export const resumeFlow = operation({
     const event = await once(context, input, async (db) => {
       await assertConversation(context, db, conversationId)
       const inProgress = await findHandoverInProgress(db, botId, conversationId)
+      end = inProgress && (await endHandover(db, { botId, id: inProgress.id, status: 'resolved' }))
       // Without a handover, as in conversations that an older version handed over, only the flows continue.
       if (!inProgress) return insertFlowEvent(context, db, { ...input, type: flowResumed, payload: {} })
-      const { id } = inProgress
-      end = await transact(db, (transaction) => endHandover(transaction, { botId, id, status: 'resolved' }))
-      if (!end) throw noHandover(id)
+      if (!end) throw noHandover(inProgress.id)
       return toRuntimeEvent(end.event, installation)
     })
     if (end) await announceEnd(context, end)

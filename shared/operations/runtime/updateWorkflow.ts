@@ -45,24 +45,22 @@ export const updateWorkflow = operation({
     const { botId } = context.caller
     const { id, eventId, timeoutAt, ...changes } = input
     assertBotItself(context.caller)
-    const { changed, mailboxes } = await once(context, input, (db) =>
-      db.transaction(async (transaction) => {
-        const within = { ...context, db: transaction }
-        await assertReferences(within, { userId: input.userId })
-        if (changes.status === 'in_progress') await assertEvent(within, eventId)
-        const before = await lockWorkflow(transaction, botId, id)
-        if (!before) throw noWorkflow(id)
-        assertOpen(before, changes.status)
-        const after = await changeWorkflow(transaction, botId, id, {
-          ...changes,
-          tags: toChange({}, changes.tags),
-          ...(timeoutAt && { timeoutAt: new Date(timeoutAt) }),
-          ...(changes.status === 'in_progress' && { eventId }),
-        })
-        if (!after) throw noWorkflow(id)
-        return { changed: toWorkflow(after), mailboxes: await sendChangeEvents(transaction, before, after, eventId) }
-      }),
-    )
+    const { changed, mailboxes } = await once(context, input, async (transaction) => {
+      const within = { ...context, db: transaction }
+      await assertReferences(within, { userId: input.userId })
+      if (changes.status === 'in_progress') await assertEvent(within, eventId)
+      const before = await lockWorkflow(transaction, botId, id)
+      if (!before) throw noWorkflow(id)
+      assertOpen(before, changes.status)
+      const after = await changeWorkflow(transaction, botId, id, {
+        ...changes,
+        tags: toChange({}, changes.tags),
+        ...(timeoutAt && { timeoutAt: new Date(timeoutAt) }),
+        ...(changes.status === 'in_progress' && { eventId }),
+      })
+      if (!after) throw noWorkflow(id)
+      return { changed: toWorkflow(after), mailboxes: await sendChangeEvents(transaction, before, after, eventId) }
+    })
     for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox, botId)
     return { workflow: changed }
   },

@@ -2,7 +2,7 @@ import { closedObject } from '../../schema.ts'
 import { table, toTable } from '../../models/table.ts'
 import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
-import { inTransaction, nameTaken } from '../../tables/bot-table.ts'
+import { nameTaken } from '../../tables/bot-table.ts'
 import { createTableIn } from '../../tables/create-table.ts'
 import { newTableFields, schemaInput, tableName } from '../../tables/table-input.ts'
 
@@ -19,13 +19,11 @@ export const createTable = operation({
 
   async handle(context, input) {
     return {
-      table: await once(context, input, (db) =>
-        inTransaction(db, async (db) => {
-          const created = await createTableIn(context, db, input)
-          if (!created) throw nameTaken(input.name)
-          return toTable(created)
-        }),
-      ),
+      table: await once(context, input, async (db) => {
+        const created = await createTableIn(context, db, input)
+        if (!created) throw nameTaken(input.name)
+        return toTable(created)
+      }),
     }
   },
 })

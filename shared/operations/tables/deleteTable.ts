@@ -3,7 +3,7 @@ import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteTable as remove } from '../../store/bot-tables.ts'
 import { deleteAllRows } from '../../store/table-rows.ts'
-import { existingTable, inTransaction } from '../../tables/bot-table.ts'
+import { existingTable } from '../../tables/bot-table.ts'
 import { tableReference } from '../../tables/table-input.ts'
 
 export const deleteTable = operation({
@@ -18,15 +18,13 @@ export const deleteTable = operation({
   output: closedObject({}),
 
   async handle(context, input) {
-    await once(context, input, (db) =>
-      inTransaction(db, async (db) => {
-        const { id } = await existingTable(context, input.table, { db, isLocked: true })
-        // In batches, each of which takes less than a statement may.
-        await deleteAllRows(db, id)
-        await remove(db, id)
-        return {}
-      }),
-    )
+    await once(context, input, async (db) => {
+      const { id } = await existingTable(context, input.table, { db, isLocked: true })
+      // In batches, each of which takes less than a statement may.
+      await deleteAllRows(db, id)
+      await remove(db, id)
+      return {}
+    })
     return {}
   },
 })

@@ -4,7 +4,7 @@ import { maxRows } from '../../models/table.ts'
 import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteAllRows, deleteRows } from '../../store/table-rows.ts'
-import { existingTable, inTransaction } from '../../tables/bot-table.ts'
+import { existingTable } from '../../tables/bot-table.ts'
 import { deleteByFilter } from '../../tables/delete-by-filter.ts'
 import { tableReference } from '../../tables/table-input.ts'
 import { maxRowId } from '../../tables/write-rows.ts'
@@ -33,13 +33,11 @@ export const deleteTableRows = operation({
     if ([ids !== undefined, filter !== undefined, isAll].filter(Boolean).length !== 1) {
       throw new ApiError('InvalidPayload', 'Give exactly one of `ids`, `filter` and `deleteAllRows`')
     }
-    const deletedRows = await once(context, input, (db) =>
-      inTransaction(db, async (db) => {
-        const { id, columns } = await existingTable(context, table, { db, isLocked: true })
-        if (ids) return deleteRows(db, id, ids)
-        return filter ? deleteByFilter(db, { id, columns }, filter) : deleteAllRows(db, id)
-      }),
-    )
+    const deletedRows = await once(context, input, async (db) => {
+      const { id, columns } = await existingTable(context, table, { db, isLocked: true })
+      if (ids) return deleteRows(db, id, ids)
+      return filter ? deleteByFilter(db, { id, columns }, filter) : deleteAllRows(db, id)
+    })
     return { deletedRows }
   },
 })

@@ -9,7 +9,7 @@ import { insertTable, listTables, setNextRowId, setRecomputeDue } from '../../st
 import { wakeWorker } from '../../signals/after-commit.ts'
 import type { Database } from '../../store/database.ts'
 import { copyRows } from '../../store/table-rows.ts'
-import { assertQuota, existingTable, inTransaction, nameTaken } from '../../tables/bot-table.ts'
+import { assertQuota, existingTable, nameTaken } from '../../tables/bot-table.ts'
 import { newTableFields, tableName, tableReference } from '../../tables/table-input.ts'
 
 export const duplicateTable = operation({
@@ -29,27 +29,25 @@ export const duplicateTable = operation({
 
   async handle(context, input) {
     const { sourceTableId, schemaOnly = false } = input
-    const { isDue, ...answer } = await once(context, input, (db) =>
-      inTransaction(db, async (db) => {
-        const source = await existingTable(context, sourceTableId, { db, isLocked: true })
-        const { factor = source.factor, tableName = await freeName(db, source) } = input
-        if (factor < source.factor) {
-          throw new ApiError(
-            'RelationConflict',
-            `The factor of a duplicate is at least that of its source, ${source.factor}`,
-          )
-        }
-        const copy = { ...source, id: newId('table'), name: tableName, factor, is_frozen: false }
-        const inserted = await insertTable(db, source.bot_id, copy)
-        if (!inserted) throw nameTaken(tableName)
-        const rows = schemaOnly ? 0 : await copyRows(db, source.id, inserted.id)
-        if (rows > 0) await setNextRowId(db, inserted.id, source.next_row_id)
-        const isDue = rows > 0 && source.recompute_due_at !== null
-        if (isDue) await setRecomputeDue(db, inserted.id)
-        await assertQuota(context, db)
-        return { table: toTable(inserted), rows, isDue }
-      }),
-    )
+    const { isDue, ...answer } = await once(context, input, async (db) => {
+      const source = await existingTable(context, sourceTableId, { db, isLocked: true })
+      const { factor = source.factor, tableName = await freeName(db, source) } = input
+      if (factor < source.factor) {
+        throw new ApiError(
+          'RelationConflict',
+          `The factor of a duplicate is at least that of its source, ${source.factor}`,
+        )
+      }
+      const copy = { ...source, id: newId('table'), name: tableName, factor, is_frozen: false }
+      const inserted = await insertTable(db, source.bot_id, copy)
+      if (!inserted) throw nameTaken(tableName)
+      const rows = schemaOnly ? 0 : await copyRows(db, source.id, inserted.id)
+      if (rows > 0) await setNextRowId(db, inserted.id, source.next_row_id)
+      const isDue = rows > 0 && source.recompute_due_at !== null
+      if (isDue) await setRecomputeDue(db, inserted.id)
+      await assertQuota(context, db)
+      return { table: toTable(inserted), rows, isDue }
+    })
     if (isDue) await wakeWorker(context, 'recompute-rows', answer.table.id, context.caller.botId)
     return answer
   },

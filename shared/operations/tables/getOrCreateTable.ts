@@ -5,7 +5,7 @@ import { table, toTable } from '../../models/table.ts'
 import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
 import { countStale, findTable } from '../../store/bot-tables.ts'
-import { existingTable, inTransaction, ownerOf } from '../../tables/bot-table.ts'
+import { existingTable, ownerOf } from '../../tables/bot-table.ts'
 import { createTableIn } from '../../tables/create-table.ts'
 import { newTableFields, schemaInput, tableName, tableReference } from '../../tables/table-input.ts'
 import { rowCounts } from '../../tables/table-output.ts'
@@ -24,16 +24,14 @@ export const getOrCreateTable = operation({
   output: closedObject({ table, created: { type: 'boolean' }, ...rowCounts }),
 
   async handle(context, input) {
-    return once(context, input, (db) =>
-      inTransaction(db, async (db) => {
-        const found = await findTable(db, await ownerOf(context, db), input.table)
-        if (found) return answer(found, false, await countStale(db, found.id))
-        if (!isNamed({ table: input.table })) throw new ApiError('InvalidPayload', describeErrors(isNamed))
-        const created = await createTableIn(context, db, { ...input, name: input.table })
-        // Another request has created it meanwhile.
-        return created ? answer(created, true, 0) : answer(await existingTable(context, input.table, { db }), false, 0)
-      }),
-    )
+    return once(context, input, async (db) => {
+      const found = await findTable(db, await ownerOf(context, db), input.table)
+      if (found) return answer(found, false, await countStale(db, found.id))
+      if (!isNamed({ table: input.table })) throw new ApiError('InvalidPayload', describeErrors(isNamed))
+      const created = await createTableIn(context, db, { ...input, name: input.table })
+      // Another request has created it meanwhile.
+      return created ? answer(created, true, 0) : answer(await existingTable(context, input.table, { db }), false, 0)
+    })
   },
 })
 

@@ -3,7 +3,7 @@ import { table, toTable } from '../../models/table.ts'
 import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
 import { wakeWorker } from '../../signals/after-commit.ts'
-import { assertQuota, existingTable, inTransaction } from '../../tables/bot-table.ts'
+import { assertQuota, existingTable } from '../../tables/bot-table.ts'
 import { changeTable } from '../../tables/change-table.ts'
 import { newTableFields, schemaInput, tableName, tableReference } from '../../tables/table-input.ts'
 
@@ -29,17 +29,15 @@ export const updateTable = operation({
   output: closedObject({ table }, { staleColumns: { type: 'array', items: { type: 'string' } } }),
 
   async handle(context, input) {
-    const { isDue, ...answer } = await once(context, input, (db) =>
-      inTransaction(db, async (db) => {
-        const { table, ...change } = input
-        const row = await existingTable(context, table, { db, isLocked: true })
-        const { table: changed, staleColumns } = await changeTable(db, row, change)
-        // A row counts as many rows as the factor says.
-        if (changed.factor > row.factor) await assertQuota(context, db)
-        const isDue = changed.is_compute_enabled && (staleColumns.length > 0 || !row.is_compute_enabled)
-        return { table: toTable(changed), ...(staleColumns.length > 0 && { staleColumns }), isDue }
-      }),
-    )
+    const { isDue, ...answer } = await once(context, input, async (db) => {
+      const { table, ...change } = input
+      const row = await existingTable(context, table, { db, isLocked: true })
+      const { table: changed, staleColumns } = await changeTable(db, row, change)
+      // A row counts as many rows as the factor says.
+      if (changed.factor > row.factor) await assertQuota(context, db)
+      const isDue = changed.is_compute_enabled && (staleColumns.length > 0 || !row.is_compute_enabled)
+      return { table: toTable(changed), ...(staleColumns.length > 0 && { staleColumns }), isDue }
+    })
     if (isDue) await wakeWorker(context, 'recompute-rows', answer.table.id, context.caller.botId)
     return answer
   },

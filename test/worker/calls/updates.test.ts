@@ -33,7 +33,7 @@ async function createTalk(extraOperations: object) {
   await platform.ask('PUT', `/v1/admin/bots/${botId}`, { integrations })
   const asBot = { 'x-bot-id': botId }
   const asIntegration = { ...asBot, 'x-integration-id': created.integration.id }
-  const ask = async (method: string, path: string, body: object, headers: Record<string, string> = asBot) =>
+  const ask = async (method: string, path: string, body?: object, headers: Record<string, string> = asBot) =>
     (await platform.ask(method, `/v1/chat${path}`, body, headers)).body
   const { conversation } = await ask(
     'POST',
@@ -99,4 +99,24 @@ test('a bot of the public SDK registers after each deployment of its code', asyn
   await platform.ask('PUT', `/v1/admin/bots/${id}`, { code: `${bundle}\n` })
   await endedEvents(platform, id, 2)
   expect((await requestsOf(id)).map(({ operation }) => operation)).toEqual(['register', 'register'])
+})
+
+test('a change is stored with its event or not at all', async () => {
+  const enabled = { message_updated: { enabled: true }, conversation_updated: { enabled: true } }
+  const { botId, ask, conversationId, messageId } = await createTalk(enabled)
+  const { db } = platform.context
+  await db.raw(`
+    create function refuse_updates() returns trigger language plpgsql as $$
+    begin
+      if new.bot_id = '${botId}' then raise exception 'refused'; end if;
+      return new;
+    end $$`)
+  await db.raw(`create trigger refuse_updates before insert on events for each row execute function refuse_updates()`)
+  const message = await ask('PUT', `/messages/${messageId}`, { payload: { text: 'Second' } })
+  const conversation = await ask('PUT', `/conversations/${conversationId}`, { tags: { 'mirror:topic': 'new' } })
+  await db.raw('drop trigger refuse_updates on events')
+  expect([message.type, conversation.type]).toEqual(['Internal', 'Internal'])
+  expect(await ask('GET', `/messages/${messageId}`)).toMatchObject({ message: { payload: { text: 'First' } } })
+  const now = await ask('GET', `/conversations/${conversationId}`)
+  expect(now).toMatchObject({ conversation: { tags: { 'mirror:topic': 'old' } } })
 })
