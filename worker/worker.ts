@@ -1,6 +1,6 @@
 import type { Context } from '#shared/context.ts'
 import { hookNames } from '#shared/models/bot-code.ts'
-import { openJobWorker } from '#shared/queue/job-worker.ts'
+import { openJobWorker, type JobWorkerState } from '#shared/queue/job-worker.ts'
 import { outsideOfScopes } from '#shared/telemetry/log-scope.ts'
 import type { AnyJob } from '#shared/queue/queue.ts'
 import { registerBySchedule } from '#shared/integrations/registration.ts'
@@ -43,12 +43,18 @@ import type { WorkerContext } from './context.ts'
  */
 const interruptShare = 0.7
 
+/** A running worker. */
+export interface Worker extends AsyncDisposable {
+  /** Whether it gets jobs from its queue. */
+  queueState(): JobWorkerState
+}
+
 /**
- * Starts to take jobs. Disposing takes no more, lets jobs in flight end or requeues them, and closes the sandbox.
+ * Starts to take jobs, as soon as the queue can be opened. Disposing takes no more, lets jobs in flight end or requeues them, and closes the sandbox.
  *
  * @param overrides `resolve` replaces the name servers for outbound requests
  */
-export async function startWorker(context: Context, overrides: { resolve?: Resolve } = {}): Promise<AsyncDisposable> {
+export async function startWorker(context: Context, overrides: { resolve?: Resolve } = {}): Promise<Worker> {
   const { config, log } = context
   const parts = new AsyncDisposableStack()
   const suspensions = parts.adopt(openCodeSuspensions(context), (open) => open.settled())
@@ -104,19 +110,19 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
   const slotQueue = new SlotQueue(slots, concurrency, (id) => {
     if (isBot(id)) worker.activity.putBack(id)
   })
-  parts.adopt(
+  const jobs = parts.adopt(
     openJobWorker(context, config.worker, (job) => runInSlot(worker, slotQueue, job)),
-    async (jobs) => {
+    async (open) => {
       slotQueue.close()
       const interruptTimer = setTimeout(() => {
         stopping.abort()
         void sandbox.close()
       }, config.shutdownMilliseconds * interruptShare)
-      await jobs.close()
+      await open.close()
       clearTimeout(interruptTimer)
     },
   )
-  return parts
+  return { queueState: () => jobs.state(), [Symbol.asyncDispose]: () => parts.disposeAsync() }
 }
 
 /** @throws RequeueError when the job is beyond its bot's share and got no slot while it waited */

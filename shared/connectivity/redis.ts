@@ -50,9 +50,17 @@ export interface RedisConnections {
   sender: Redis
   /** Opens another connection. It reconnects by itself; the caller closes it. */
   connect(patience: ConnectionMode): Redis
+  /**
+   * Whether all open connections are in use, or were lost a moment ago. A server that answers on some may refuse to renew
+   * others: at its `maxclients`, or after a change of its password.
+   */
+  areConnected(): boolean
   /** Closes the connections, which get no answers; they reconnect. */
   cut(): void
 }
+
+/** A connection that has not been renewed for so long is refused. */
+const renewalMilliseconds = 2000
 
 /** @param isUp whether Redis is available; during a known outage, connection errors are not logged */
 export function openRedis(
@@ -61,11 +69,17 @@ export function openRedis(
   isUp: () => boolean,
 ): RedisConnections {
   const open = new Set<Redis>()
+  /** When a connection was lost, or first opened, of those that are not in use; by `performance.now()`. */
+  const lost = new Map<Redis, number>()
 
   function keep(redis: Redis): Redis {
     open.add(redis)
     redis.on('connect', () => open.add(redis))
     redis.on('end', () => open.delete(redis))
+    const lose = () => lost.set(redis, lost.get(redis) ?? performance.now())
+    lose()
+    redis.on('close', lose)
+    for (const over of ['ready', 'end']) redis.on(over, () => lost.delete(redis))
     redis.on('error', (error) => log[isUp() ? 'error' : 'debug']({ err: error }, 'Redis connection error'))
     // BullMQ makes its blocking connection by `duplicate()`.
     const duplicate = redis.duplicate.bind(redis)
@@ -86,6 +100,7 @@ export function openRedis(
     prefix,
     sender: connect('retry'),
     connect,
+    areConnected: () => lost.values().every((since) => performance.now() - since < renewalMilliseconds),
     cut() {
       for (const redis of open) redis.disconnect(true)
     },

@@ -1,11 +1,7 @@
 import type { Dependencies } from '../connectivity/dependencies.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Database } from '../store/database.ts'
-
-/** The part of knex's client that gives access to its pool. */
-interface Pooled {
-  pool?: { numUsed(): number; numFree(): number; numPendingAcquires(): number }
-}
+import { poolOf } from '../store/pool-state.ts'
 
 /** Adds the gauges of a process's dependencies and database connections. */
 export function exposeConnectionMetrics({ gauge }: Metrics, { all, database }: Dependencies, db: Database): void {
@@ -25,7 +21,7 @@ export function exposeConnectionMetrics({ gauge }: Metrics, { all, database }: D
     help: 'Connections of the pool for statements, and requests that wait for one',
     labels: ['state'],
     read() {
-      const { pool } = db.client as Pooled
+      const pool = poolOf(db)
       if (!pool) return []
       return [
         [{ state: 'used' }, pool.numUsed()],

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { lendsConnections } from '../store/pool-state.ts'
 
 /** Readiness probes of platforms time out after a few seconds. */
 const checkMilliseconds = 1500
@@ -9,11 +10,20 @@ export interface Readiness {
   [dependency: string]: 'ok' | 'unavailable'
 }
 
-/** Checks each dependency of the process, which takes at most 1.5 s. */
-export async function readReadiness({ dependencies }: Context): Promise<Readiness> {
-  const checks = await Promise.all(dependencies.all.map((dependency) => dependency.check(checkMilliseconds)))
+/**
+ * Checks whether this process can use each dependency, which takes at most 1.5 s. A dependency that answers over the
+ * connection of its monitor may refuse others, as at its limit of connections or after a change of its password.
+ */
+export async function readReadiness({ dependencies, db }: Context): Promise<Readiness> {
+  const { all, database, redis } = dependencies
+  const areUp = all.map((dependency) => dependency.check(checkMilliseconds))
+  const isLent = database.isUp() ? lendsConnections(db, checkMilliseconds) : false
+  const checks = await Promise.all(areUp)
+  const usable = new Map<unknown, boolean>([[database, await isLent]])
+  if (redis) usable.set(redis, redis.areConnected())
+  const states = all.map((one, index) => [one.name, checks[index] && usable.get(one) ? 'ok' : 'unavailable'] as const)
   return {
-    status: checks.every(Boolean) ? 'ok' : 'unavailable',
-    ...Object.fromEntries(dependencies.all.map(({ name }, index) => [name, checks[index] ? 'ok' : 'unavailable'])),
+    status: states.every(([, state]) => state === 'ok') ? 'ok' : 'unavailable',
+    ...Object.fromEntries(states),
   }
 }

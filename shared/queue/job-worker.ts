@@ -22,8 +22,12 @@ export interface JobWorkerOptions {
   stalledMilliseconds: number
 }
 
+/** Whether a worker gets jobs: not yet, because it cannot open the queue; it does; or the queue refuses it jobs. */
+export type JobWorkerState = 'starting' | 'ok' | 'unavailable'
+
 /** The receiving end of the queue. Closing waits for the jobs in flight. */
 export interface JobWorker {
+  state(): JobWorkerState
   close(): Promise<void>
 }
 
@@ -156,6 +160,10 @@ export function openJobWorker(
   const opening = open().catch(() => undefined)
 
   return {
+    state() {
+      if (!receiver) return 'starting'
+      return backEnd?.health.isUp() ? 'ok' : 'unavailable'
+    },
     async close() {
       stopping.abort()
       const closing = opening.then((worker) => worker?.close())

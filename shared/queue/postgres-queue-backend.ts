@@ -33,6 +33,12 @@ const forgetFuture = `
 
 const takeStalled = `select id from move_stalled_jobs_to_wait($1, $2, ${now}, $3) as stalled (id)`
 
+/**
+ * The longest wait for a job. After a failed wait BullMQ would wait for an hour; a job whose notification was lost meanwhile would
+ * wait as long, and nothing would show that the worker gets none.
+ */
+const maxWaitSeconds = 5
+
 interface LockOptions {
   lockDuration: number
   maxStalledCount: number
@@ -41,7 +47,7 @@ interface LockOptions {
 
 /**
  * Makes BullMQ's PostgreSQL back end, with locks by the clock of PostgreSQL, and a renewal of a worker's locks that cannot
- * deadlock.
+ * deadlock; it waits for a job for a few seconds at most.
  *
  * BullMQ stores the end of a lock by the clock of the process that takes the job, and compares it with the clock of the
  * one that looks for stalled jobs. Of two workers whose clocks differ, one takes all long jobs of the other over; and
@@ -68,7 +74,8 @@ export function postgresQueueBackend(pool: Pool, clock: DatabaseClock): typeof c
       },
     }
     const backend = createPostgresBackend(queueName, options, ...further)
-    const { extendLock } = backend
+    const { extendLock, waitForJob } = backend
+    backend.waitForJob = (seconds) => waitForJob.call(backend, Math.min(seconds, maxWaitSeconds))
     backend.extendLock = (id, token, duration) => extendLock.call(backend, id, token, byOwnClock(duration))
     backend.extendLocks = async (jobIds, tokens, duration) => {
       const { rows } = await pool.query<{ id: string }>(renewFree, [queueName, jobIds, tokens, duration])

@@ -5,6 +5,7 @@ import { listeningConnections, sendingConnections } from '../config/connection-b
 import type { Dependencies } from '../connectivity/dependencies.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { postgresQueueBackend } from './postgres-queue-backend.ts'
+import { ReceiverHealth } from './receiver-health.ts'
 import { statementMilliseconds } from '../store/connections.ts'
 import { connectionSettings } from '../store/database.ts'
 
@@ -23,6 +24,8 @@ export interface QueueBackend extends AnyClasses {
   prefix?: string
   /** Whether jobs that are added at the same time are to be one statement: there is one connection for them. */
   addsTogether: boolean
+  /** Of the receiving end. */
+  health: ReceiverHealth
   /** Closes the resources that BullMQ does not own. */
   release(): Promise<void>
 }
@@ -33,13 +36,15 @@ export type QueueEnd = 'sends' | 'receives'
 /** Chooses the back end: Redis when it is configured, else PostgreSQL. No other module depends on the choice. */
 export function openQueueBackend({ dependencies, config, log }: QueueParts, end: QueueEnd): QueueBackend {
   const { redis, database } = dependencies
+  const health = new ReceiverHealth()
   if (redis) {
     const connection = end === 'sends' ? redis.sender : redis.connect('block')
     return {
-      ...(withBackend(createRedisBackend) as unknown as AnyClasses),
+      ...(withBackend(health.watching(createRedisBackend)) as unknown as AnyClasses),
       connection,
       prefix: redis.prefix,
       addsTogether: false,
+      health,
       async release() {
         if (connection !== redis.sender) connection.disconnect()
       },
@@ -61,9 +66,10 @@ export function openQueueBackend({ dependencies, config, log }: QueueParts, end:
     database.connections.add(connection)
   })
   return {
-    ...(withBackend(postgresQueueBackend(pool, database)) as unknown as AnyClasses),
+    ...(withBackend(health.watching(postgresQueueBackend(pool, database))) as unknown as AnyClasses),
     connection: pool,
     addsTogether: true,
+    health,
     async release() {
       if (!database.isUp()) database.connections.cut()
       await pool.end()

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { JobWorkerState } from '#shared/queue/job-worker.ts'
 import { freePort } from '../../cli/postgres/free-port.ts'
 import { createChatUser } from '../support/chat-client.ts'
 import { installCode } from '../support/install-code.ts'
@@ -143,19 +144,21 @@ describe('an invalid request is refused with the body of every error:', () => {
   })
 
   test('a worker is not ready before it takes jobs', async () => {
-    let isWorking = false
-    await using _ = await startMonitoringServer(platform.context, () => isWorking)
+    let queueState: JobWorkerState = 'starting'
+    await using _ = await startMonitoringServer(platform.context, () => queueState)
     const readyz = async () => {
       const response = await fetch(`http://127.0.0.1:${platform.context.config.workerPort}/readyz`)
       return { code: response.status, ...((await response.json()) as object) }
     }
-    expect(await readyz()).toMatchObject({ code: 503, status: 'starting', database: 'ok' })
-    isWorking = true
-    expect(await readyz()).toMatchObject({ code: 200, status: 'ok' })
+    expect(await readyz()).toMatchObject({ code: 503, status: 'starting', database: 'ok', queue: 'starting' })
+    queueState = 'ok'
+    expect(await readyz()).toMatchObject({ code: 200, status: 'ok', queue: 'ok' })
+    queueState = 'unavailable'
+    expect(await readyz()).toMatchObject({ code: 503, status: 'unavailable', database: 'ok', queue: 'unavailable' })
   })
 
   test('the same at a worker’s metrics endpoint', async () => {
-    await using _ = await startMonitoringServer(platform.context, () => true)
+    await using _ = await startMonitoringServer(platform.context, () => 'ok')
     const { workerPort } = platform.context.config
     const requests: [bytes: string, status: number][] = [
       ['garbage\r\n\r\n', 400],

@@ -221,7 +221,7 @@ describe('a platform that traces', () => {
           status: 200,
           body: { status: 'ok' },
         })
-        const body = { status: 'ok', database: 'ok', redis: 'ok' }
+        const body = { status: 'ok', database: 'ok', redis: 'ok', ...(url === workerUrl && { queue: 'ok' }) }
         expect({ status: readyz!.status, body: await readyz!.json() }).toEqual({ status: 200, body })
       }
     })
