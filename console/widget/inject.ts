@@ -20,7 +20,12 @@ function start(): void {
   const { selector, init } = script.dataset
   if (early && !Array.isArray(early)) {
     // The page has the script twice, or a site that changes pages without loading them has put it into the new one.
-    if (selector !== undefined && init !== 'manual' && early.clientId === clientIdOf(base)) early.init({ selector })
+    if (early.clientId !== clientIdOf(base)) {
+      // oxlint-disable-next-line no-console -- The developer of the page looks there.
+      console.warn(
+        `Isobot: the page has the web chat ${early.clientId} already. The one of ${script.src} is not shown.`,
+      )
+    } else if (selector !== undefined && init !== 'manual') early.init({ selector })
     return
   }
   const widget = createWidget(base, ISOBOT_APPEARANCE)

@@ -19,6 +19,7 @@ const widgetTexts = [
   'tooLarge',
   'noRoom',
   'wrongType',
+  'emptyFile',
   'retry',
   'discard',
   'waiting',

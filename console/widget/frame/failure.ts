@@ -14,6 +14,7 @@ const textOfType: Record<string, WidgetTextName> = {
   LimitExceeded: 'tooLarge',
   QuotaExceeded: 'noRoom',
   UnsupportedMediaType: 'wrongType',
+  EmptyFile: 'emptyFile',
 }
 
 export function failureOf(error: unknown): Failure {

@@ -117,10 +117,11 @@ const groups = new Set(['image', 'audio', 'video'])
  *
  * @param once the idempotency key of the file
  * @returns the message with the file
- * @throws ChatError when the platform refuses it or has failed, another error when it is unavailable
+ * @throws ChatError when it is empty, or the platform refuses it or has failed, another error when it is unavailable
  */
 async function store(ask: Ask, file: File, conversationId: string, once: string): Promise<Payload> {
   const name = sentFileName(file.name)
+  if (file.size === 0) throw new ChatError({ type: 'EmptyFile', message: 'The file is empty' }, 400)
   const body = { key: name, size: file.size, tags: { conversation: conversationId } }
   const { file: created } = await ask<{ file: CreatedFile }>('POST', 'files', body, { once })
   // The platform's own address by the name under which it has served this frame, the only one that the policy allows.

@@ -152,10 +152,10 @@ test('visitors read in their language why a file is refused', async () => {
   const { page, chat } = await visit({}, { locale: 'de-DE' })
   await page.getByRole('button', { name: 'Chat öffnen' }).click()
   await chat.getByText('Welcome! Which tea?').waitFor()
-  const attach = async (name: string) => {
+  const attach = async (name: string, content = 'two words') => {
     const choosing = page.waitForEvent('filechooser')
     await chat.getByRole('button', { name: 'Datei anhängen' }).click()
-    await (await choosing).setFiles({ name, mimeType: 'text/plain', buffer: Buffer.from('two words') })
+    await (await choosing).setFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(content) })
   }
   await attach('page.html')
   const refusals = chat.getByRole('status').getByText('Nicht gesendet')
@@ -165,6 +165,10 @@ test('visitors read in their language why a file is refused', async () => {
   await attach('large.txt')
   const ofSize = 'large.txt: Nicht gesendet: Die Größe ist über der Grenze.'
   await expect.poll(() => refusals.allTextContents(), patience).toEqual([ofSize])
+  await attach('empty.txt', '')
+  await expect
+    .poll(() => refusals.allTextContents(), patience)
+    .toEqual(['empty.txt: Nicht gesendet: Die Datei ist leer.'])
   await page.context().close()
 })
 

@@ -332,6 +332,23 @@ test('the script of pages has at most 8 KB, and all of the widget 60 KB, compres
   expect([...sizes.values()].reduce((sum, size) => sum + size)).toBeLessThan(60 * 1024)
 })
 
+test('a page that has the script of a second bot shows the first one, and says so in the console of the browser', async () => {
+  const { id } = await platform.createBot(code)
+  const other = await installWebchat(platform, id, { botName: 'Ben' })
+  const { page } = await visit()
+  await bubble(page).waitFor()
+  const warning = page.waitForEvent('console', (line) => line.type() === 'warning')
+  await page.evaluate(`{
+    const script = document.createElement('script')
+    const policy = trustedTypes.createPolicy('second', { createScriptURL: (url) => url })
+    script.src = policy.createScriptURL('${other}/inject.js')
+    document.body.append(script)
+  }`)
+  expect((await warning).text()).toContain(`The one of ${other}/inject.js is not shown`)
+  expect(await bubble(page).count()).toBe(1)
+  await page.context().close()
+})
+
 test('a site of an origin that is not allowed gets no chat, and an explanation', async () => {
   await using stranger = await serveSite(platform.url)
   const visitors = await countVisitors()
