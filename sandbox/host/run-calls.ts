@@ -64,7 +64,7 @@ export class RunCalls {
     }
     try {
       const call = toHostCall(request)
-      if (call === undefined) return replyText(refusal(400, 'The call is invalid'))
+      if (typeof call === 'string') return replyText(refusal(400, call))
       const reply = await host(call, reserveStream)
       if ('parts' in reply) return this.#stream(name, reply)
       return 'interrupted' in reply ? reply : replyText(reply)
@@ -97,12 +97,13 @@ export class RunCalls {
   }
 }
 
-function toHostCall(request: string): HostCall | undefined {
+/** The call of a request, or the reason why it is none. */
+function toHostCall(request: string): HostCall | string {
   try {
     const call = parseUntrustedJson(request)
-    if (typeof call !== 'object' || call === null || Array.isArray(call)) return undefined
+    if (typeof call !== 'object' || call === null || Array.isArray(call)) return invalid
     const { method, path, query, body, scope } = call
-    if (typeof method !== 'string' || typeof path !== 'string') return undefined
+    if (typeof method !== 'string' || typeof path !== 'string') return invalid
     return {
       method,
       path,
@@ -110,10 +111,12 @@ function toHostCall(request: string): HostCall | undefined {
       ...(body === undefined ? {} : { body }),
       ...(typeof scope === 'string' ? { scope } : {}),
     }
-  } catch {
-    return undefined
+  } catch (error) {
+    return error instanceof TypeError ? error.message : invalid
   }
 }
+
+const invalid = 'The call is invalid'
 
 export function toObject(value: JsonObject[string]): JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}

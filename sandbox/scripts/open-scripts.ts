@@ -4,6 +4,7 @@ import { IsolatedProcess } from '../isolation/isolated-process.ts'
 import { FairQueue } from '../programs/fair-queue.ts'
 import { nodeProgram, reservedMegabytes } from '../programs/node-program.ts'
 import type { SandboxLog } from '../protocol/contract.ts'
+import { parseUntrustedJson } from '../protocol/parse-json.ts'
 import { ScriptsError, type ScriptCompilation, type ScriptOutcome, type Scripts } from './contract.ts'
 import type { Reply, Task } from './process/frames.ts'
 
@@ -138,7 +139,7 @@ class ScriptProcess {
       else reply.reject(otherwise)
     }, milliseconds)
     try {
-      return JSON.parse(await reply.promise) as Reply<unknown>
+      return readReply(await reply.promise)
     } finally {
       clearTimeout(overdue)
       this.#waiting = undefined
@@ -161,6 +162,16 @@ class ScriptProcess {
       this.#received = []
       this.#bytes = 0
     }
+  }
+}
+
+/** @throws SyntaxError when a process sends something else than JSON */
+function readReply(text: string): Reply<unknown> {
+  try {
+    return parseUntrustedJson(text) as unknown as Reply<unknown>
+  } catch (error) {
+    if (error instanceof TypeError) return { outcome: { status: 'failed', reason: error.message } }
+    throw error
   }
 }
 

@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts'
+import { storedLength } from '../json/exponents.ts'
 import { isRecord } from '../models/payload.ts'
 
 /** The parts of a JSON Schema that determine how a change is applied. */
@@ -33,7 +34,7 @@ export function mergePatch(
 
 /** @throws ApiError `LimitExceeded` when a definition is too long */
 export function assertLength(definition: object): void {
-  if (JSON.stringify(definition).length <= longestDefinition) return
+  if (storedLength(JSON.stringify(definition)) <= longestDefinition) return
   throw new ApiError('LimitExceeded', 'The definition is longer than 1 MB: shorten its schemas')
 }
 

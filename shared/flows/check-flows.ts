@@ -1,5 +1,6 @@
 import { closedObject, compile, describeErrors, type Validator } from '../schema.ts'
 import { cards, type CardType } from './cards.ts'
+import { storedLength } from '../json/exponents.ts'
 import { flowEvents } from '../models/event.ts'
 import { firstOccurrence } from '../recurrence.ts'
 import { readDestination } from './destinations.ts'
@@ -71,7 +72,7 @@ const isCardOf = Object.fromEntries(
 export function checkFlows(flows: unknown): asserts flows is Flow[] {
   if (!Array.isArray(flows)) throw new InvalidFlowsError([{ problem: 'flows must be a list' }])
   if (flows.length > maxFlows) throw tooMany(flows.length, maxFlows, 'flows')
-  const characters = JSON.stringify(flows).length
+  const characters = storedLength(JSON.stringify(flows))
   if (characters > maxCharacters) throw tooMany(characters, maxCharacters, 'characters of JSON')
   const problems: FlowProblem[] = []
   for (const [index, each] of flows.entries()) problems.push(...schemaProblems(each, index))

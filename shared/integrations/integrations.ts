@@ -1,6 +1,7 @@
 import type { PlatformSecret } from '../secrets.ts'
 import { ApiError } from '../errors.ts'
 import { UntrustedSchema } from '../code/untrusted-schema.ts'
+import { storedLength } from '../json/exponents.ts'
 import { builtInIntegration, builtInOf, isChat, isInbox, isWebchat } from '../models/chat-integration.ts'
 import type { ChatConfiguration } from '../models/chat-configuration.ts'
 import { anyObject } from '../models/definition.ts'
@@ -213,7 +214,7 @@ function isEmpty(configuration: object | undefined): boolean {
 }
 
 function assertShort(name: string, configuration: Record<string, unknown>): void {
-  if (JSON.stringify(configuration).length <= longestConfiguration) return
+  if (storedLength(JSON.stringify(configuration)) <= longestConfiguration) return
   throw refused(`${name}.configuration`, `is longer than ${longestConfiguration} characters: shorten it`)
 }
 

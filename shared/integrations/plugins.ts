@@ -1,6 +1,7 @@
 import { acceptSchemas, boundSchemas } from '../code/accept-schema.ts'
 import { UntrustedSchema } from '../code/untrusted-schema.ts'
 import { ApiError } from '../errors.ts'
+import { storedLength } from '../json/exponents.ts'
 import type { BotDefinition, RecurringEvents } from '../models/bot-definition.ts'
 import {
   pluginDefinition,
@@ -83,7 +84,7 @@ export async function assertPlugins(
 }
 
 function assertConfiguration(field: string, plugin: Plugin, { enabled = true, configuration = {} }: PluginSettings) {
-  if (JSON.stringify(configuration).length > longestConfiguration) {
+  if (storedLength(JSON.stringify(configuration)) > longestConfiguration) {
     throw new ApiError('LimitExceeded', `${field} is longer than ${longestConfiguration} characters: shorten it`)
   }
   // The configuration of a disabled plugin may be incomplete.

@@ -1,4 +1,6 @@
 import { ApiError } from '../errors.ts'
+import { megabyte } from '../units.ts'
+import { digitsAt, endOfString, maxExponentDigits } from './exponents.ts'
 
 /**
  * Maximum nesting depth of a body. V8 parses any depth, but serialises only some thousands of levels, as many as
@@ -23,7 +25,7 @@ const [quote, comma, bracket, brace, closingBracket, closingBrace] = [0x22, 0x2c
  *
  * @returns an empty object for an empty text
  * @throws ApiError `InvalidPayload` when it is invalid or nested too deep, `PayloadTooLarge` when it has too many
- *   values
+ *   values, or too many digits
  */
 export function parseBody(text: string): unknown {
   if (text === '') return {}
@@ -39,6 +41,7 @@ export function parseBody(text: string): unknown {
 function assertBounded(text: string): void {
   let depth = 0
   let values = 1
+  let exponentDigits = 0
   for (let index = 0; index < text.length; index += 1) {
     const character = text.charCodeAt(index)
     if (character === quote) index = endOfString(text, index)
@@ -48,9 +51,17 @@ function assertBounded(text: string): void {
       values += 1
       assertDepth(depth)
     } else if (character === closingBracket || character === closingBrace) depth -= 1
+    else exponentDigits += digitsAt(text, index, character)
   }
   if (values > maxValues) {
     throw new ApiError('PayloadTooLarge', `The body has more than ${maxValues} values, the maximum`)
+  }
+  if (exponentDigits > maxExponentDigits) {
+    const maximum = `${maxExponentDigits / megabyte} MB, the maximum`
+    throw new ApiError(
+      'PayloadTooLarge',
+      `The numbers of the body have more digits without exponents than ${maximum}: 1e300 has 301. Send them as texts`,
+    )
   }
 }
 
@@ -62,14 +73,4 @@ function isNumber(character: number): boolean {
 /** @throws ApiError `InvalidPayload` when a body is nested too deep */
 export function assertDepth(depth: number): void {
   if (depth > maxDepth) throw new ApiError('InvalidPayload', `The body is nested more than ${maxDepth} levels deep`)
-}
-
-/** @param start index of the opening quote */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let backslashes = 0
-    while (text[end - 1 - backslashes] === '\\') backslashes += 1
-    if (backslashes % 2 === 0) return end
-  }
-  return text.length
 }

@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts'
+import { parseBody } from '../json/parse-body.ts'
 import type { ChatCompletion, ChatCompletionInput } from '../models/chat-completion.ts'
 import type { GenerateTextInput, GenerateTextOutput, ModelMessage, StopReason } from '../models/language-model.ts'
 import { isRecord } from '../models/payload.ts'
@@ -146,7 +147,7 @@ function argumentsOf(given: string, index: number): Record<string, unknown> {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseBody(text)
   } catch {
     return undefined
   }

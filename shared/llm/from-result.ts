@@ -1,10 +1,12 @@
 import type { LanguageModelV4GenerateResult, SharedV4Warning } from '@ai-sdk/provider'
 import { isRecord } from '../models/payload.ts'
+import { exponentDigits, maxExponentDigits } from '../json/exponents.ts'
 import { parseBody } from '../json/parse-body.ts'
 import type { GenerateTextOutput, ModelUsage, ModelWarning, StopReason } from '../models/language-model.ts'
 import { priceOf } from './catalogue.ts'
 import type { Candidate } from './choose-models.ts'
 import { tokensOfText } from './estimate.ts'
+import { AnswerTooLongError } from './guarded-fetch.ts'
 import { toStorable } from '../models/storable.ts'
 
 /** The answer of one model, without the facts about the call. */
@@ -35,8 +37,11 @@ export function fromResult(
   const whole = toStorable(content.flatMap((part) => (part.type === 'text' ? part.text : [])).join(''))
   const reasoning = toStorable(content.flatMap((part) => (part.type === 'reasoning' ? part.text : [])).join(''))
   const found = warningsOf(warnings)
+  let digits = 0
   const toolCalls = content.flatMap((part) => {
     if (part.type !== 'tool-call') return []
+    digits += exponentDigits(part.input)
+    if (digits > maxExponentDigits) throw new AnswerTooLongError('The numbers of the answer have too many digits')
     const input = readInput(part.input)
     if (!input) {
       found.push({ type: 'provider_limitation', message: `The input of the tool '${part.toolName}' is no JSON object` })

@@ -67,8 +67,8 @@ export function transcriptRequest(
       })
       const { language } = result
       const segments = result.segments.map(({ startSecond: start, endSecond: end, text }) => ({
-        start,
-        end,
+        start: timeOf(start),
+        end: timeOf(end),
         text: toStorable(text),
       }))
       return { text, language, segments, durationSeconds, usage }
@@ -119,6 +119,13 @@ function assumedSeconds({ bytes }: AudioContent): number {
 }
 
 const maxSeconds = 24 * 60 * 60
+
+const longestTime = 1e9
+
+/** A time in the audio, in seconds: a number of any other size has hundreds of digits where it is stored. */
+function timeOf(reported: number): number {
+  return Math.round(Math.min(Math.max(0, reported), longestTime) * 1000) / 1000
+}
 
 function durationOf(reported: number | undefined, audioTokens: number | undefined): number | undefined {
   const seconds = reported ?? (audioTokens === undefined ? undefined : audioTokens / tokensPerSecond)

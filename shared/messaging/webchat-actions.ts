@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts'
+import { parseBody } from '../json/parse-body.ts'
 import { givenIdTag, isWebchat, webchatIntegration } from '../models/chat-integration.ts'
 import { isRecord } from '../models/payload.ts'
 import type { WebchatSignal } from '../models/signal.ts'
@@ -65,10 +66,10 @@ async function sendCustomEvent(context: BotContext, input: unknown): Promise<Rec
 /** Reads a field with the JSON of an object, as published bots send it. @throws ApiError `InvalidPayload` */
 function readObject(action: string, field: string, json: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(json)
+    const value = json === '' ? undefined : parseBody(json)
     if (isRecord(value)) return value
   } catch {
-    // Refused below, like JSON of something else.
+    // Refused below, like JSON of something else, and JSON beyond the bounds of a body.
   }
   throw new ApiError('InvalidPayload', `The input of ${action} is invalid: ${field} must be the JSON of an object`)
 }

@@ -1,4 +1,5 @@
 import { ApiError, notFound } from '../errors.ts'
+import { storedLength } from '../json/exponents.ts'
 import { maxPreferenceCharacters, maxPreferences } from '../models/preference.ts'
 import { query, type Database } from './database.ts'
 
@@ -30,7 +31,7 @@ export async function setPreference(db: Database, owner: PreferenceOwner, key: s
     return
   }
   const text = JSON.stringify(value)
-  if (text.length > maxPreferenceCharacters) {
+  if (storedLength(text) > maxPreferenceCharacters) {
     throw new ApiError('LimitExceeded', `A preference has at most ${maxPreferenceCharacters} characters of JSON`, {
       metadata: { limit: maxPreferenceCharacters },
     })

@@ -1,3 +1,4 @@
+import { exponentDigits } from '../json/exponents.ts'
 import type { TableRowRow } from '../models/tables.ts'
 import { query, type Database } from './database.ts'
 
@@ -39,7 +40,7 @@ function toGiven(rows: RowToStore[]): string {
     const others = states
       ? `,"stale":${JSON.stringify(states.stale)},"computed":${JSON.stringify(states.computed)}`
       : ''
-    return `{"id":${id},"bytes":${Buffer.byteLength(text)},"data":${text}${others}}`
+    return `{"id":${id},"bytes":${Buffer.byteLength(text) + exponentDigits(text)},"data":${text}${others}}`
   })
   return `[${texts.join(',')}]`
 }

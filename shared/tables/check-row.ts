@@ -1,6 +1,7 @@
 import { isObject } from '../code/json-schema/is-object.ts'
 import { UntrustedSchema } from '../code/untrusted-schema.ts'
 import type { Column, Columns } from '../models/column.ts'
+import { exponentDigits } from '../json/exponents.ts'
 import { rowKilobytes, systemColumns } from '../models/table.ts'
 import { storableText } from '../models/storable.ts'
 import { isTime } from './definition.ts'
@@ -104,7 +105,7 @@ export class RowChecker {
     if (isUnstorable(text)) {
       return { problem: `${path} holds a character that cannot be stored (U+0000 or half of a surrogate pair)` }
     }
-    const bytes = Buffer.byteLength(text)
+    const bytes = Buffer.byteLength(text) + exponentDigits(text)
     if (bytes <= this.#maxBytes) return { data, text }
     return { problem: `${path} has ${bytes} bytes of JSON, more than the ${this.#maxBytes} of a row (4 KB × factor)` }
   }

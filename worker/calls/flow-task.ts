@@ -15,6 +15,7 @@ import {
   handoverEnded,
   messageCreated,
 } from '#shared/models/event.ts'
+import { storedLength } from '#shared/json/exponents.ts'
 import { flowStateName, stateLimit } from '#shared/models/state.ts'
 import { newId } from '#shared/ids.ts'
 import type { StateChange } from '#shared/store/complete-events.ts'
@@ -116,7 +117,7 @@ export function positionChange(event: ClaimedEvent, position: FlowPosition | nul
     name: flowStateName,
   } as const
   if (position === null) return [{ ...change, set: {}, removed: ['position'] }]
-  const size = JSON.stringify(position).length
+  const size = storedLength(JSON.stringify(position))
   if (size > stateLimit) {
     throw new InvalidStateError(
       `The variables of the flows in progress have ${Math.ceil(size / 1024)} KB, more than their maximum of ` +

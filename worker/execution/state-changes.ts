@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '#sandbox/protocol/contract.ts'
 import { newId } from '#shared/ids.ts'
+import { storedLength } from '#shared/json/exponents.ts'
 import { stateLimit } from '#shared/models/state.ts'
 import type { StateChange } from '#shared/store/complete-events.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
@@ -31,7 +32,7 @@ export function stateChanges(event: ClaimedEvent, after: JsonObject): StateChang
     if (!difference && !isSession) continue
     if (!ownerId)
       throw new InvalidStateError(`event.state.${part} was changed, but this event has no ${type} that could own it`)
-    const size = JSON.stringify(left).length
+    const size = storedLength(JSON.stringify(left))
     if (size > stateLimit) {
       throw new InvalidStateError(
         `event.state.${part} has ${Math.ceil(size / 1024)} KB, more than its maximum of ${stateLimit / 1024} KB`,

@@ -1,6 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import type { BotContext } from '../../rpc/caller.ts'
 import { ApiError, notFound } from '../../errors.ts'
+import { storedLength } from '../../json/exponents.ts'
 import { flowStateName, longestExpiry, stateLimit, stateTypes } from '../../models/state.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { findRuntimeUser } from '../../store/runtime-users.ts'
@@ -71,6 +72,6 @@ export function noState({ type, id, name }: Named): ApiError {
 
 /** @throws ApiError `LimitExceeded` */
 export function assertFits(payload: Record<string, unknown>): void {
-  if (JSON.stringify(payload).length <= stateLimit) return
+  if (storedLength(JSON.stringify(payload)) <= stateLimit) return
   throw new ApiError('LimitExceeded', `A state holds at most ${stateLimit / 1024} KB of JSON`)
 }

@@ -16,3 +16,14 @@ test('JSON that might have such keys takes hardly longer than other JSON', async
   const plain = await minProcessorMilliseconds(often(JSON.parse))
   expect(await minProcessorMilliseconds(often(parseUntrustedJson))).toBeLessThan(12 * plain)
 })
+
+const list = (element: string, count = 3600) => `[${Array(count).fill(element).join(',')}]`
+
+test('JSON whose numbers have more than 1 MB of digits without exponents is refused, and texts that look like them are not', () => {
+  for (const number of ['1e300', '1E300', '1e+300', '-1e-300']) {
+    expect(() => parseUntrustedJson(list(number))).toThrow(/more than 1 MB of digits/)
+    expect(parseUntrustedJson(list(number, 3000))).toHaveLength(3000)
+    expect(parseUntrustedJson(list(`"${number}"`))).toHaveLength(3600)
+  }
+  expect(parseUntrustedJson(list('true'))).toHaveLength(3600)
+})

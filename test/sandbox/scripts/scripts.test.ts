@@ -117,3 +117,9 @@ test(
     expect(await run('1 + 1')).toEqual({ status: 'completed', result: 2 })
   },
 )
+
+test('a script fails whose result has numbers of too many digits', async () => {
+  const doubled = `x = array!(parse_json!(s'[1e300]'))\n${'x = append(x, x)\n'.repeat(12)}x`
+  expect(await run(doubled)).toMatchObject(failure(/more than 1 MB of digits/))
+  expect(await run("parse_json!(s'[1e300]')")).toEqual({ status: 'completed', result: [1e300] })
+})
