@@ -55,11 +55,12 @@ export async function openConnection(request: ConnectionRequest, lease: Lease): 
   const { target, lookup, tls } = request
   const { host, port } = target
   const socket = connectTcp({ host, port, lookup, autoSelectFamily: true, noDelay: true, allowHalfOpen: true })
+  socket.on('error', ignore)
   try {
     await within(lease.deadline, once(socket, 'connect'))
     return new Connection(tls ? await secure(socket, host, tls, lease.deadline) : socket, request, lease)
   } catch (error) {
-    socket.on('error', ignore).destroy()
+    socket.destroy()
     throw toOutboundError(error, host)
   }
 }
@@ -111,6 +112,8 @@ class Connection implements FetchConnection {
   readonly #lease: Lease
   /** Whether a connection with TLS has taken its place. */
   #isReplaced = false
+  /** Whether it counts as open no more. */
+  #isOver = false
   /** Whether the code sends no more. */
   #isSent = false
   #closing: NodeJS.Timeout | undefined
@@ -133,12 +136,16 @@ class Connection implements FetchConnection {
     socket.on('close', this.#end)
     void this.#write()
     if (deadline.signal.aborted) this.#abort()
+    // A socket that closes in the tick in which it opens has sent its events before.
+    if (socket.errored) this.#fail(socket.errored)
+    if (socket.closed) this.#end()
   }
 
   readonly secure = async (
     { tls = {}, content }: FetchRequest,
     signal: AbortSignal,
   ): Promise<FetchConnection | FetchFailure> => {
+    if (this.#isReplaced) return { failure: 'aborted', message: 'The connection is secured already' }
     const socket = this.#leave()
     const { host } = this.#request.target
     let lease: Lease | undefined
@@ -242,6 +249,8 @@ class Connection implements FetchConnection {
   }
 
   readonly #end = (): void => {
+    if (this.#isOver) return
+    this.#isOver = true
     this.#request.metrics.outboundConnections.dec()
     clearTimeout(this.#closing)
     this.#lease.deadline.signal.removeEventListener('abort', this.#abort)
