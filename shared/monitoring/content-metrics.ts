@@ -1,14 +1,21 @@
 import type { Context } from '../context.ts'
 import { readIndexingBacklog, readStoredTotals } from '../store/stored-totals.ts'
+import { soon } from './soon.ts'
 
 /** Adds the gauges of files and tables. All processes report the same values. */
-export function exposeContentMetrics({ db, metrics: { gauge } }: Pick<Context, 'db' | 'metrics'>): void {
+export function exposeContentMetrics({
+  db,
+  dependencies,
+  metrics: { gauge },
+}: Pick<Context, 'db' | 'dependencies' | 'metrics'>): void {
+  const totals = () => soon(dependencies, () => readStoredTotals(db))
+  const backlog = () => soon(dependencies, () => readIndexingBacklog(db))
   gauge({
     name: 'stored_items',
     help: 'Files, tables and rows of tables of all bots',
     labels: ['kind'],
     read: async () => {
-      const { files, tables, tableRows } = await readStoredTotals(db)
+      const { files, tables, tableRows } = await totals()
       return [
         [{ kind: 'files' }, files],
         [{ kind: 'tables' }, tables],
@@ -19,16 +26,16 @@ export function exposeContentMetrics({ db, metrics: { gauge } }: Pick<Context, '
   gauge({
     name: 'file_bytes',
     help: 'Bytes of the files of all bots, as their quotas count them',
-    read: async () => [[{}, (await readStoredTotals(db)).fileBytes]],
+    read: async () => [[{}, (await totals()).fileBytes]],
   })
   gauge({
     name: 'files_to_index',
     help: 'Files that wait to be indexed',
-    read: async () => [[{}, (await readIndexingBacklog(db)).files]],
+    read: async () => [[{}, (await backlog()).files]],
   })
   gauge({
     name: 'oldest_file_to_index_seconds',
     help: 'Time that the first of them has waited',
-    read: async () => [[{}, (await readIndexingBacklog(db)).oldestSeconds]],
+    read: async () => [[{}, (await backlog()).oldestSeconds]],
   })
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Context } from '../context.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { readQueueStats } from './queue-stats.ts'
+import { soon } from './soon.ts'
 import { hashToken } from '../secrets.ts'
 
 export interface TextReply {
@@ -35,7 +36,9 @@ export async function serveMetrics(
     })
   }
   try {
-    if (path === '/autoscale') return asJson(200, await readQueueStats(context))
+    if (path === '/autoscale') {
+      return asJson(200, await soon(context.dependencies, () => readQueueStats(context)))
+    }
     const { registry } = context.metrics
     return { status: 200, headers: { 'content-type': registry.contentType }, body: await registry.metrics() }
   } catch (cause) {

@@ -39,9 +39,7 @@ function open() {
     target: { host: '127.0.0.1', port: (server.address() as AddressInfo).port, portIsNamed: true, mayBePrivate: true },
     lookup,
     tls: undefined,
-    content: (async function* (): AsyncGenerator<Uint8Array> {
-      await forever
-    })(),
+    content: new ReadableStream<Uint8Array>(),
     maxBytes: 1000,
     maxSentBytes: 1000,
     metrics,
