@@ -197,11 +197,10 @@ function openFeed(context: Context, key: ConversationKey, onEmpty: () => void): 
     let at = since
     while (at < position.at && !follower.isGone()) {
       const page = await readLog(db, key, at, position.at)
-      for (const entry of page.entries) {
-        follower.entry(entry)
-        await follower.ready()
-      }
+      // A page that waited for its client would be held beside the unread bytes, which are bounded.
+      for (const entry of page.entries) follower.entry(entry)
       at = page.until
+      await follower.ready()
     }
     if (!follower.isGone()) followers.add(follower)
   }

@@ -77,7 +77,7 @@ export const chatEvent = closedObject({
 
 export type ChatEvent = Infer<typeof chatEvent>
 
-export function toChatEvent(row: EventRow, known: ExternalIds): ChatEvent {
+export function toChatEvent(row: Pick<EventRow, 'id' | 'created_at' | 'payload'>, known: ExternalIds): ChatEvent {
   return { id: row.id, createdAt: row.created_at.toISOString(), payload: row.payload, ...known }
 }
 

@@ -2,6 +2,7 @@ import { chatCustom, toChatEvent } from '../models/event.ts'
 import { toMessage } from '../models/message.ts'
 import type { ChatSignal, StoredSignal } from '../models/signal.ts'
 import { query, type Database } from './database.ts'
+import { endedByBytes, type PageEnd } from './page-bytes.ts'
 import type { EventRow, MessageRow } from '../models/tables.ts'
 import { externalUserIds } from './users.ts'
 
@@ -149,7 +150,42 @@ export interface LogPage {
 /** Entries of each kind per read. */
 const batchSize = 50
 
-/** Reads a log's entries after one time and up to another, which the log must have reached; oldest first. */
+const columnsOfMessages = 'id, type, user_id, direction, payload, metadata, created_at'
+const inRange = `
+  entry.bot_id = :botId and entry.conversation_id = :conversationId and entry.created_at > :after and entry.created_at <= :until
+  order by entry.created_at limit ${batchSize}`
+const oldestFirst = { id: 'created_at', ascending: true }
+
+const messagesStatement = endedByBytes(
+  `select ${columnsOfMessages} from messages entry where ${inRange}`,
+  ['listed.payload', 'listed.metadata'],
+  oldestFirst,
+)
+
+const eventsStatement = endedByBytes(
+  `select id, user_id, payload, created_at from events entry where type = '${chatCustom}' and ${inRange}`,
+  ['listed.payload'],
+  oldestFirst,
+)
+
+/** Listeners receive a changed message with each change of it. */
+const signalsStatement = `
+  select created_at, signal, is_followed from (${endedByBytes(
+    `select entry.created_at, entry.signal, updated.payload as updated_payload, updated.metadata as updated_metadata
+     from conversation_signals entry left join messages updated
+       on entry.signal ->> 'type' = 'message_updated' and updated.id = entry.signal #>> '{data,id}' and updated.bot_id = entry.bot_id
+     where ${inRange}`,
+    ['listed.signal', 'listed.updated_payload', 'listed.updated_metadata'],
+    oldestFirst,
+  )}) page order by created_at`
+
+type LoggedMessage = Pick<MessageRow, 'id' | 'type' | 'user_id' | 'direction' | 'payload' | 'metadata' | 'created_at'>
+type LoggedEvent = Pick<EventRow, 'id' | 'user_id' | 'payload' | 'created_at'>
+
+/**
+ * Reads a log's entries after one time and up to another, which the log must have reached; oldest first. Of each kind there are
+ * as many as `endedByBytes` bounds.
+ */
 export async function readLog(
   db: Database,
   where: { botId: string; conversationId: string },
@@ -157,16 +193,10 @@ export async function readLog(
   until: Date,
 ): Promise<LogPage> {
   const bindings = { ...where, after, until }
-  const range = `bot_id = :botId and conversation_id = :conversationId and created_at > :after and created_at <= :until`
-  const page = `order by created_at limit ${batchSize}`
   const [messages, events, signals] = await Promise.all([
-    query<MessageRow>(db, `select * from messages where ${range} ${page}`, bindings),
-    query<EventRow>(db, `select * from events where type = '${chatCustom}' and ${range} ${page}`, bindings),
-    query<{ created_at: Date; signal: StoredSignal }>(
-      db,
-      `select created_at, signal from conversation_signals where ${range} ${page}`,
-      bindings,
-    ),
+    query<LoggedMessage & PageEnd>(db, messagesStatement, bindings),
+    query<LoggedEvent & PageEnd>(db, eventsStatement, bindings),
+    query<{ created_at: Date; signal: StoredSignal } & Pick<PageEnd, 'is_followed'>>(db, signalsStatement, bindings),
   ])
   const updated = await readUpdatedMessages(db, where, signals)
   const known = await externalUserIds(
@@ -186,7 +216,7 @@ export async function readLog(
   ].toSorted((a, b) => a.at.getTime() - b.at.getTime())
 
   const ends = [messages, events, signals].flatMap((rows) =>
-    rows.length === batchSize ? [rows.at(-1)!.created_at] : [],
+    rows.length === batchSize || rows.at(-1)?.is_followed ? [rows.at(-1)!.created_at] : [],
   )
   const complete = new Date(Math.min(until.getTime(), ...ends.map((end) => end.getTime())))
   return { entries: entries.filter(({ at }) => at <= complete), until: complete }
@@ -197,26 +227,27 @@ async function readUpdatedMessages(
   db: Database,
   where: { botId: string; conversationId: string },
   signals: { signal: StoredSignal }[],
-): Promise<Map<string, MessageRow>> {
+): Promise<Map<string, LoggedMessage>> {
   const ids = signals.flatMap(({ signal }) => (signal.type === 'message_updated' ? [signal.data.id] : []))
   if (ids.length === 0) return new Map()
-  const rows = await query<MessageRow>(
+  const rows = await query<LoggedMessage>(
     db,
-    `select * from messages where bot_id = :botId and conversation_id = :conversationId and id = any(:ids)`,
+    `select ${columnsOfMessages} from messages
+     where bot_id = :botId and conversation_id = :conversationId and id = any(:ids)`,
     { ...where, ids },
   )
   return new Map(rows.map((row) => [row.id, row]))
 }
 
 function toMessageSignal(
-  row: MessageRow,
+  row: LoggedMessage,
   known: { conversationId: string; userId: string },
   type: 'message_created' | 'message_updated' = 'message_created',
 ): ChatSignal {
   return { type, data: { ...toMessage(row, known), isBot: row.direction === 'outgoing' } }
 }
 
-function toEventSignal(row: EventRow, known: { conversationId: string; userId: string }): ChatSignal {
+function toEventSignal(row: LoggedEvent, known: { conversationId: string; userId: string }): ChatSignal {
   return { type: 'event_created', data: { ...toChatEvent(row, known), isBot: false } }
 }
 

@@ -87,8 +87,8 @@ class StuckConnection implements Connection {
   }
 }
 
-test('beyond the bound of unread bytes of all streams, those with the most end, and the others go on', async () => {
-  const conversationId = await alice.createConversation()
+/** What alice may listen to, as the operation answers. */
+async function listening(conversationId: string): Promise<Listening> {
   const { body } = await dispatch(platform.context, {
     method: 'GET',
     path: `${new URL(bot.chatUrl).pathname}/conversations/${conversationId}/listen`,
@@ -96,13 +96,40 @@ test('beyond the bound of unread bytes of all streams, those with the most end, 
     body: async () => ({}),
     identify: identify(platform.context, { 'x-user-key': alice.key }),
   })
+  return body as Listening
+}
+
+test('beyond the bound of unread bytes of all streams, those with the most end, and the others go on', async () => {
+  const conversationId = await alice.createConversation()
+  const body = await listening(conversationId)
   const realtime = openRealtime(platform.context, new UnreadBytes(1_000_000))
   const [most, more, least] = [new StuckConnection(600_000), new StuckConnection(200_000), new StuckConnection()]
-  for (const connection of [least, more, most]) await realtime.open(body as Listening, () => connection)
+  for (const connection of [least, more, most]) await realtime.open(body, () => connection)
   await alice.send(conversationId, 'x'.repeat(100_000))
   await expect.poll(() => most.isDestroyed).toBe(true)
   await expect.poll(() => [more, least].every(({ bytes }) => bytes > 100_000)).toBe(true)
   expect([more, least].map(({ isDestroyed }) => isDestroyed)).toEqual([false, false])
+  await realtime.close()
+})
+
+test('a stream that catches up waits for its client with a page of unread bytes, and holds nothing beside them', async () => {
+  const conversationId = await alice.createConversation()
+  const before = await listening(conversationId)
+  for (let count = 0; count < 10; count++) await alice.send(conversationId, 'x'.repeat(300_000))
+  const { promise: hasRead, resolve: read } = Promise.withResolvers<void>()
+  const connection = new StuckConnection()
+  let waits = 0
+  connection.drained = () => ((waits += 1), hasRead)
+  const realtime = openRealtime(platform.context)
+  const opened = realtime.open({ ...before, resumes: true }, () => connection)
+  await expect.poll(() => waits).toBe(1)
+  // Three messages make a page, and all of them are counted.
+  expect(connection.bytes).toBeGreaterThan(900_000)
+  expect(connection.bytes).toBeLessThan(1_000_000)
+  read()
+  await opened
+  expect(connection.bytes).toBeGreaterThan(3_000_000)
+  connection.destroy()
   await realtime.close()
 })
 
