@@ -2259,10 +2259,13 @@ export interface ListParticipantsOutput {
 
 export interface ListTablesInput {
   tags?: Record<string, string>
+  /** The `meta.nextToken` of the previous page. */
+  nextToken?: string
 }
 
 export interface ListTablesOutput {
   tables: Table[]
+  meta: PageMeta
 }
 
 export interface ListTagValuesInput {
@@ -3003,7 +3006,7 @@ export interface Operations {
    */
   listParticipants(input: ListParticipantsInput): Promise<ListParticipantsOutput>
   /**
-   * Lists the tables of the bot, the oldest first; those with all given tags.
+   * Lists the tables of the bot, the oldest first; those with all given tags. Their definitions have at most 1 MB in a page.
    */
   listTables(input?: ListTablesInput): Promise<ListTablesOutput>
   /**

@@ -9,8 +9,8 @@ type FoundRows = AnswerOf<'findTableRows'>
 
 const path = '/v1/tables'
 
-export async function listTables({ ask }: Connection, botId: string): Promise<Table[]> {
-  return (await ask<'listTables'>('GET', path, { botId })).tables
+export async function listTables({ list }: Connection, botId: string): Promise<Table[]> {
+  return Array.fromAsync(list<Table>(path, 'tables', { botId }))
 }
 
 /** @throws Failure when the bot has no such table */

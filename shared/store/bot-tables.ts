@@ -1,5 +1,7 @@
 import type { BotTableRow } from '../models/tables.ts'
 import { query, type Database } from './database.ts'
+import { readPage } from './page-bytes.ts'
+import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 
 /** The columns of a table that a definition sets. */
 export type NewBotTable = Pick<
@@ -32,12 +34,23 @@ export async function findTable(
   return row
 }
 
-/** The tables of a bot, the oldest first. */
-export function listTables(db: Database, botId: string, tags: Record<string, string>): Promise<BotTableRow[]> {
-  return query(db, `select * from bot_tables where bot_id = :botId and tags @> :tags::jsonb order by id`, {
-    botId,
-    tags: JSON.stringify(tags),
-  })
+/** One page of the tables of a bot, the oldest first. */
+export async function pageOfTables(
+  db: Database,
+  botId: string,
+  tags: Record<string, string>,
+  request: PageRequest,
+): Promise<Page<BotTableRow>> {
+  const read = db('bot_tables')
+    .where({ bot_id: botId })
+    .whereRaw('tags @> ?::jsonb', [JSON.stringify(tags)])
+    .modify((list) => page(list, { ...request, ascending: true }))
+  const rows = await readPage<BotTableRow>(db, read, ['listed.columns', 'listed.tags'], { ascending: true })
+  return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+}
+
+export async function namesOfTables(db: Database, botId: string): Promise<string[]> {
+  return db('bot_tables').where({ bot_id: botId }).pluck('name')
 }
 
 /** Inserts a table; undefined when the bot has one of that name. */

@@ -3,6 +3,7 @@ import type { HandoverRow } from '../models/tables.ts'
 import { query, type Database } from './database.ts'
 import { boundedPayload } from './conversation-search.ts'
 import { handoverView } from './find-handovers.ts'
+import { endedByBytes, type PageEnd } from './page-bytes.ts'
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import { withinTime } from './table-queries.ts'
 
@@ -30,8 +31,7 @@ export async function pageOfHandovers(
         .modify((builder) => page(builder, request)),
     remedy,
   )
-  const found = toPage(rows, request, positionOf)
-  return { ...found, rows: await viewsOf(db, found.rows, search.reader) }
+  return pageOfViews(db, toPage(rows, request, positionOf), request, search.reader)
 }
 
 /** One page of the handovers in the bots of a workspace: the oldest first where all are in progress, else the newest. */
@@ -58,10 +58,9 @@ export async function pageOfWorkspaceHandovers(
     },
     remedy,
   )
-  const found = toPage(rows, request, positionOf)
-  const names = new Map(found.rows.map((row) => [row.id, row.bot_name]))
-  const views = await viewsOf(db, found.rows, search.reader)
-  return { ...found, rows: views.map((row) => ({ ...row, bot_name: names.get(row.id)! })) }
+  const names = new Map(rows.map((row) => [row.id, row.bot_name]))
+  const found = await pageOfViews(db, toPage(rows, request, positionOf), request, search.reader)
+  return { ...found, rows: found.rows.map((row) => ({ ...row, bot_name: names.get(row.id)! })) }
 }
 
 type HandoverPosition = Pick<HandoverRow, 'id' | 'created_at'>
@@ -118,25 +117,35 @@ const unread = `case when ended_at is null then (
     where direction = ${usersDirection}
   ) else 0 end`
 
-/** The given handovers with the names of their members and users, and what the reader may see of them, in their order. */
-async function viewsOf(db: Database, rows: HandoverPosition[], reader: string): Promise<ListedHandoverView[]> {
-  if (rows.length === 0) return []
-  const ids = rows.map(({ id }) => id)
-  const views = await query<ListedHandoverView>(
+/** The columns of views that may be large. Members have pictures of up to 40,000 characters, which each handover repeats. */
+const largeOfViews = ['listed.last_payload', 'to_jsonb(listed.description)', 'to_jsonb(listed.account_picture_url)']
+
+/** A page of handovers with the names of their members and users, and what the reader may see of them. */
+async function pageOfViews(
+  db: Database,
+  found: Page<HandoverPosition>,
+  request: PageRequest,
+  reader: string,
+): Promise<Page<ListedHandoverView>> {
+  const ids = found.rows.map(({ id }) => id)
+  const views = await query<ListedHandoverView & PageEnd>(
     db,
-    `select listed.*, unread_count, last.* from (${handoverView} where handovers.id = any(:ids)) listed
-     cross join lateral (
-       select (${unread})::integer as unread_count from handovers where handovers.id = listed.id
-     ) counted
-     left join lateral (
-       select type as last_type, ${boundedPayload('messages')} as last_payload, created_at as last_at,
-         direction = ${usersDirection} as last_is_from_user
-       from messages where conversation_id = listed.conversation_id order by created_at desc, id desc limit 1
-     ) last on listed.account_id = :reader and listed.ended_at is null`,
+    endedByBytes(
+      `select handover.*, unread_count, last.* from (${handoverView} where handovers.id = any(:ids)) handover
+       cross join lateral (
+         select (${unread})::integer as unread_count from handovers where handovers.id = handover.id
+       ) counted
+       left join lateral (
+         select type as last_type, ${boundedPayload('messages')} as last_payload, created_at as last_at,
+           direction = ${usersDirection} as last_is_from_user
+         from messages where conversation_id = handover.conversation_id order by created_at desc, id desc limit 1
+       ) last on handover.account_id = :reader and handover.ended_at is null`,
+      largeOfViews,
+      { ascending: request.ascending },
+    ),
     { ids, reader },
   )
-  const byId = new Map(views.map((row) => [row.id, row]))
-  return ids.flatMap((id) => byId.get(id) ?? [])
+  return { ...found, ...toPage(views, request, positionOf) }
 }
 
 /**

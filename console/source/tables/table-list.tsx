@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { allPages } from '../api/all-pages.ts'
 import { ask } from '../api/ask.ts'
 import type { Table } from '../api/types.ts'
 import { plural } from '../format.ts'
@@ -9,13 +10,13 @@ import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { moveBetweenRows } from '../parts/rows.ts'
 import { Time } from '../parts/time.tsx'
-import { useAnswer } from '../state/resource.ts'
+import { useAnswer, useResource } from '../state/resource.ts'
 import { navigate, to } from '../state/route.ts'
 import { columnsOf } from './column.ts'
 
 /** The tables of the bot, with their columns and the numbers of their rows. */
 export function TableList({ botId }: { botId: string }): JSX.Element {
-  const tables = useAnswer<'listTables'>('/tables', { botId, every: 10_000 })
+  const tables = useResource(`/tables of ${botId}`, (abort) => loadTables(botId, abort), { every: 10_000 })
   const [isCreating, setIsCreating] = useState(false)
   return (
     <section class="tables" aria-label="Tables">
@@ -27,7 +28,7 @@ export function TableList({ botId }: { botId: string }): JSX.Element {
         </button>
       </div>
       <Loaded of={tables}>
-        {({ tables }) =>
+        {(tables) =>
           tables.length === 0 ? (
             <Empty title="No table yet">
               <p>
@@ -46,6 +47,13 @@ export function TableList({ botId }: { botId: string }): JSX.Element {
       {isCreating && <CreateTable botId={botId} onClose={() => setIsCreating(false)} />}
     </section>
   )
+}
+
+function loadTables(botId: string, abort: AbortSignal): Promise<Table[]> {
+  return allPages(async (nextToken) => {
+    const page = await ask<'listTables'>('GET', '/tables', { botId, query: { nextToken }, abort })
+    return { items: page.tables, nextToken: page.meta.nextToken }
+  })
 }
 
 function TableLine({ botId, table }: { botId: string; table: Table }): JSX.Element {

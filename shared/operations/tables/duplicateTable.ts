@@ -5,7 +5,7 @@ import { table, toTable } from '../../models/table.ts'
 import type { BotTableRow } from '../../models/tables.ts'
 import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
-import { insertTable, listTables, setNextRowId, setRecomputeDue } from '../../store/bot-tables.ts'
+import { insertTable, namesOfTables, setNextRowId, setRecomputeDue } from '../../store/bot-tables.ts'
 import { wakeWorker } from '../../signals/after-commit.ts'
 import type { Database } from '../../store/database.ts'
 import { copyRows } from '../../store/table-rows.ts'
@@ -55,7 +55,7 @@ export const duplicateTable = operation({
 
 /** `ordersTable` becomes `ordersCopyTable`, then `ordersCopy2Table`. */
 async function freeName(db: Database, { bot_id, name }: BotTableRow): Promise<string> {
-  const taken = new Set((await listTables(db, bot_id, {})).map((table) => table.name))
+  const taken = new Set(await namesOfTables(db, bot_id))
   const stem = name.slice(0, -'Table'.length).slice(0, 35)
   for (let number = 1; ; number++) {
     const free = `${stem}Copy${number === 1 ? '' : number}Table`

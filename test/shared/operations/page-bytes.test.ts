@@ -239,6 +239,81 @@ describe('a page ends by its bytes too in a list of', () => {
     expect(owned.pages.flat()).toEqual(await idsOf('conversations', { owner_id: owner.userId }))
   }, 60_000)
 
+  test('tables, which clients that know no pages read to their end where they are not large', async () => {
+    const schema = { type: 'object', properties: { n: { type: 'number' } } }
+    const { body } = await botAsks('POST', '/v1/tables', { name: 'firstTable', schema })
+    const { db } = platform.context
+    const row = (await db('bot_tables').where({ id: body.table.id }).first())!
+    const columns = JSON.stringify({ n: { ...row.columns['n'], description: words } })
+    for (let index = 0; index < 9; index += 1) {
+      const tags = JSON.stringify({ a: 'b' })
+      await db('bot_tables').insert({ ...row, id: `${row.id}${index}`, name: `t${index}Table`, columns, tags } as never)
+    }
+    const expected = await idsOf('bot_tables', { bot_id: bot.id })
+    const read = await readAll('tables', '/v1/tables', (path) => botAsks('GET', path))
+    expect(Math.max(...read.bytes)).toBeLessThan(1.05 * megabyte)
+    expect(read.pages.map(({ length }) => length)).toEqual([4, 3, 3])
+    expect(read.pages.flat()).toEqual(expected.toReversed())
+    const tagged = await readAll('tables', '/v1/tables?tags.a=b', (path) => botAsks('GET', path))
+    expect(tagged.pages.flat()).toEqual(read.pages.flat().slice(1))
+    await db('bot_tables')
+      .whereNot({ id: row.id })
+      .update({ columns: JSON.stringify(row.columns) } as never)
+    expect((await botAsks('GET', '/v1/tables')).body).toMatchObject({ meta: {}, tables: { length: 10 } })
+  }, 60_000)
+
+  test('handovers, of a bot and of its workspace, in both directions', async () => {
+    const { db } = platform.context
+    await user.createConversation()
+    const { id: storedId } = (await db('conversations')
+      .where({ bot_id: bot.id })
+      .orderBy('created_at', 'desc')
+      .first('id'))!
+    const { account } = (await platform.ask('GET', '/v1/admin/account/me')).body
+    await db('accounts')
+      .where({ id: account.id })
+      .update({ picture_url: 'a'.repeat(40_000) })
+    const handover = {
+      id: 'handover',
+      bot_id: bot.id,
+      conversation_id: storedId,
+      status: 'resolved',
+      requested_by: 'bot',
+    }
+    await db('handovers').insert({
+      ...handover,
+      account_id: account.id,
+      ended_at: new Date(),
+      created_at: new Date(),
+    } as never)
+    await fill('handovers', 'handover', {})
+    const expected = await idsOf('handovers', { bot_id: bot.id })
+    const ofBot = await readAll('handovers', `/v1/admin/bots/${bot.id}/handovers`, (path) => platform.ask('GET', path))
+    expect(Math.max(...ofBot.bytes)).toBeLessThan(1.1 * megabyte)
+    expect(ofBot.pages.length).toBeGreaterThan(3)
+    expect(ofBot.pages.flat()).toEqual(expected)
+    const ids = async (path: string) => {
+      const { status, body } = await platform.ask('GET', path)
+      const handovers = body.handovers?.map((each: { handover: { id: string } }) => each.handover)
+      return { status, body: { ...body, handovers }, headers: new Headers() }
+    }
+    const ended = await readAll('handovers', '/v1/admin/handovers?status=ended', ids)
+    expect(Math.max(...ended.bytes)).toBeLessThan(1.1 * megabyte)
+    expect(ended.pages.flat()).toEqual(expected)
+    for (let index = 0; index < 40; index += 1) await user.createConversation()
+    await db.raw(
+      `insert into handovers (id, bot_id, conversation_id, status, requested_by, account_id)
+       select 'open' || id, bot_id, id, 'assigned', 'bot', :accountId from conversations where bot_id = :botId
+       order by created_at desc limit 40`,
+      { accountId: account.id, botId: bot.id },
+    )
+    const open = await readAll('handovers', '/v1/admin/handovers?status=open', ids)
+    expect(Math.max(...open.bytes)).toBeLessThan(1.1 * megabyte)
+    expect(open.pages).toHaveLength(2)
+    expect(open.pages.flat()).toHaveLength(40)
+    expect(new Set(open.pages.flat()).size).toBe(40)
+  }, 60_000)
+
   test('files, in each order', async () => {
     const metadata = { words: 'a'.repeat(390_000) }
     const keys = Array.from({ length: 25 }, (_, index) => `file${index}`)
