@@ -2,6 +2,7 @@ import { addAbortSignal, pipeline, Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import { Client } from 'pg'
 import type { Config } from '#shared/config/config.ts'
+import { destroySocket } from '#shared/store/connections.ts'
 import { connectionSettings } from '#shared/store/database.ts'
 import { writeContent } from '../write-content.ts'
 import { takeBackup, type TakenBackup } from './take-backup.ts'
@@ -25,13 +26,18 @@ export async function writeBackup(
   // The statement in progress reports the loss of the connection.
   client.on('error', () => {})
   await client.connect()
+  // A statement that waits, such as for the lock of a migration, ends with its connection only.
+  const end = () => destroySocket(client)
+  signal.addEventListener('abort', end)
   try {
+    signal.throwIfAborted()
     const taken = Promise.withResolvers<TakenBackup>()
     const lines = Readable.from(takeBackup(client, { secret, ...(report && { report }), done: taken.resolve }))
     const compressed = pipeline(addAbortSignal(signal, lines), createGzip(), () => {})
     await writeContent(compressed, path, { isPrivate: true })
     return await taken.promise
   } finally {
+    signal.removeEventListener('abort', end)
     await client.end()
   }
 }

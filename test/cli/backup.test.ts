@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -342,6 +342,38 @@ test('a restoration that is killed between its rows and the migrations is comple
   expect([third.code, third.stderr]).toEqual([1, expect.stringContaining('The database is not empty')])
   const kept = `select obj_description('knex_migrations'::regclass, 'pg_class') as comment`
   expect((await withClient(url, (client) => client.query(kept))).rows).toEqual([{ comment }])
+}, 120_000)
+
+test('a backup that is ended leaves nothing but a part, and not that after a signal; the next one removes the part', async () => {
+  const database = await createDatabase()
+  const folder = join(commandLine.folder, 'ended')
+  await mkdir(folder)
+  const path = join('ended', 'isobot.backup')
+  const environment = { DATABASE_URL: database.url, ISOBOT_SECRET: secret }
+  const files = () => readdir(folder)
+  await withClient(database.url, async (client) => {
+    await client.query('begin; lock table messages in access exclusive mode')
+    const signalled = commandLine.start(['backup', path], { environment })
+    await vi.waitFor(async () => expect(await files()).toHaveLength(1), { timeout: 20_000 })
+    process.kill(-signalled.child.pid!, 'SIGTERM')
+    expect((await signalled.ended).code).not.toBe(0)
+    expect(await files()).toEqual([])
+    const killed = commandLine.start(['backup', path], { environment })
+    await vi.waitFor(async () => expect(await files()).toHaveLength(1), { timeout: 20_000 })
+    process.kill(-killed.child.pid!, 'SIGKILL')
+    expect(await killed.ended).toMatchObject({ signal: 'SIGKILL' })
+  })
+  const [part] = await files()
+  expect(part).toMatch(/^isobot\.backup\..+\.part$/)
+  const before = new Date(Date.now() - 2 * 60_000)
+  await utimes(join(folder, part!), before, before)
+  // Of another run, which is still writing, and of another backup.
+  const others = [`isobot.backup.0123456789abcdef.part`, `other.backup.0123456789abcdef.part`, 'isobot.backup.part']
+  for (const name of others) await writeFile(join(folder, name), '')
+  for (const name of others.slice(1)) await utimes(join(folder, name), before, before)
+  expect(await operate(['backup', path], database.url)).toMatchObject({ code: 0 })
+  expect((await files()).toSorted()).toEqual([...others, 'isobot.backup'].toSorted())
+  await database.drop()
 }, 120_000)
 
 test('a restoration that is killed while it writes rows leaves the database empty', async () => {
