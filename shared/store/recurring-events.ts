@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '../errors.ts'
 import { flowScheduled, reservedTypes } from '../models/event.ts'
 import { firstOccurrence, nextOccurrence } from '../recurrence.ts'
@@ -77,10 +78,15 @@ async function firstTimes(
   find: typeof nextOccurrence,
   known: FirstTimes = new Map(),
 ): Promise<FirstTimes> {
-  const unknown = crons.filter((cron) => !known.has(cron))
-  const [row] = unknown.length === 0 ? [] : await query<{ now: Date }>(db, 'select now()', {})
-  const found = unknown.map((cron) => [cron, find(cron, row!.now)] as const)
-  return new Map([...known, ...found])
+  const times = new Map(known)
+  const unknown = new Set(crons.filter((cron) => !known.has(cron)))
+  const [row] = unknown.size === 0 ? [] : await query<{ now: Date }>(db, 'select now()', {})
+  for (const cron of unknown) {
+    times.set(cron, find(cron, row!.now))
+    // Twenty at once would hold the answers to others for a second.
+    await setImmediate()
+  }
+  return times
 }
 
 /**

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CronExpressionParser } from 'cron-parser'
+import { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { logOf } from '../support/install-code.ts'
 import { installIntegration, storeIntegration } from '../support/install-integration.ts'
 import { createChatUser } from '../support/chat-client.ts'
@@ -187,6 +189,34 @@ describe('a flow that begins at set times', () => {
     expect(await schedules(bot)).toMatchObject([{ name: 'report' }])
     const taken = await update(bot.id, { recurringEvents: { '$flow/x/y': own.report } })
     expect(taken).toMatchObject({ status: 400, body: { type: 'InvalidPayload' } })
+  })
+
+  test.each([
+    ['a rollback', 'rollback'],
+    ['the deployment of a version', 'versions/deploy'],
+  ])('has its times sought before the bot is locked: by %s', async (_name, path) => {
+    // The search takes up to 50 ms, and a bot has 20 of them.
+    const bot = await platform.createBot('', { flows: [flowOf('night', [], [{ id: 'leap', cron: '0 0 29 2 *' }])] })
+    const { versions } = (await platform.ask('GET', `/v1/admin/bots/${bot.id}/versions`)).body
+    await update(bot.id, { flows: [flowOf('night', [])] })
+    const statements = vi.spyOn(Client.prototype, 'query')
+    const searches = vi.spyOn(CronExpressionParser, 'parse')
+    try {
+      const body = path === 'rollback' ? {} : { versionId: versions[0].id }
+      expect((await platform.ask('POST', `/v1/admin/bots/${bot.id}/${path}`, body)).status).toBe(200)
+      const locks = statements.mock.calls.flatMap(([statement], index) =>
+        /"bots".*for no key update/.test(JSON.stringify(statement).replaceAll('\\', ''))
+          ? [statements.mock.invocationCallOrder[index]!]
+          : [],
+      )
+      expect(locks).toHaveLength(1)
+      expect(searches.mock.invocationCallOrder).toHaveLength(1)
+      expect(searches.mock.invocationCallOrder[0]).toBeLessThan(locks[0]!)
+      expect(await schedules(bot)).toMatchObject([{ cron: '0 0 29 2 *' }])
+    } finally {
+      statements.mockRestore()
+      searches.mockRestore()
+    }
   })
 })
 
