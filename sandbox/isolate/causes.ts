@@ -1,4 +1,4 @@
-import { inspect } from './inspect.ts'
+import { inspectForLog } from './inspect/inspect.ts'
 import { hasOwn, isArray, isObject, sliceText } from './primordials.ts'
 import { redact } from './secrets.ts'
 import { botFrames } from './stack.ts'
@@ -24,9 +24,9 @@ export function describeCauses(error: Record<string, unknown>, depth = 0): strin
 }
 
 function describe(label: string, thrown: unknown, depth: number): string {
-  if (!isObject(thrown)) return line(label, typeof thrown === 'string' ? thrown : inspect(thrown))
+  if (!isObject(thrown)) return line(label, typeof thrown === 'string' ? thrown : inspectForLog(thrown))
   const { name, message, stack } = thrown
-  if (typeof message !== 'string') return line(label, inspect(thrown))
+  if (typeof message !== 'string') return line(label, inspectForLog(thrown))
   const head = line(label, `${typeof name === 'string' ? name : 'Error'}: ${message}`)
   const frames = typeof stack === 'string' ? botFrames(redact(stack)) : ''
   return head + (frames === '' ? '' : `\n${frames}`) + describeCauses(thrown, depth + 1)

@@ -1,7 +1,7 @@
 import type { LogLine } from '../protocol/contract.ts'
 import { readJsonLine } from './json-line.ts'
 import { format } from './format.ts'
-import { inspect } from './inspect.ts'
+import { inspectForLog } from './inspect/inspect.ts'
 import { attempt, type WriteLog } from './log.ts'
 import {
   create,
@@ -88,7 +88,7 @@ export function createConsole(current: () => KernelRun | undefined, writeLine: W
     debug: (...values: unknown[]) => write('debug', values),
     warn: (...values: unknown[]) => write('warn', values),
     error: (...values: unknown[]) => write('error', values),
-    dir: (value: unknown) => write('info', ['%s', attempt(() => inspect(value))]),
+    dir: (value: unknown, options: unknown) => write('info', ['%s', attempt(() => inspectForLog(value, {}, options))]),
     table: (data: unknown, columns: unknown) => write('info', ['%s', attempt(() => showTable(data, columns))]),
     trace: (...values: unknown[]) => {
       const { stack } = new NativeError('trace')

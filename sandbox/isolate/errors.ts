@@ -1,7 +1,7 @@
 import type { FailureReason } from '../protocol/contract.ts'
 import { placeAt, type CallSite } from './call-site.ts'
 import { describeCauses } from './causes.ts'
-import { inspect } from './inspect.ts'
+import { inspectForLog } from './inspect/inspect.ts'
 import {
   defineProperty,
   hasOwn,
@@ -66,14 +66,18 @@ export function describeError(thrown: unknown, hook?: string): string {
       const { name, message, stack } = thrown
       if (typeof name === 'string') described.name = sliceText(redact(name), 0, nameCharacters)
       described.message = sliceText(
-        redact(typeof message === 'string' ? message : inspect(thrown)),
+        redact(typeof message === 'string' ? message : inspectForLog(thrown)),
         0,
         messageCharacters,
       )
       if (typeof stack === 'string') described.stack = botFrames(redact(stack))
       described.stack += describeCauses(thrown)
     } else {
-      described.message = sliceText(redact(typeof thrown === 'string' ? thrown : inspect(thrown)), 0, messageCharacters)
+      described.message = sliceText(
+        redact(typeof thrown === 'string' ? thrown : inspectForLog(thrown)),
+        0,
+        messageCharacters,
+      )
     }
   } catch {
     // A getter or a proxy threw in turn; the fields read before remain.

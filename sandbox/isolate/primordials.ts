@@ -8,10 +8,10 @@
 
 const { bind, call } = Function.prototype
 
-type Method<Self, Arguments extends unknown[], Result> = (this: Self, ...values: Arguments) => Result
+export type Method<Self, Arguments extends unknown[], Result> = (this: Self, ...values: Arguments) => Result
 
 /** Turns a method into a function whose first argument is `this`. Calling the function looks up no property. */
-const uncurry = bind.bind(call) as unknown as <Self, Arguments extends unknown[], Result>(
+export const uncurry = bind.bind(call) as unknown as <Self, Arguments extends unknown[], Result>(
   method: Method<Self, Arguments, Result>,
 ) => (self: Self, ...values: Arguments) => Result
 
@@ -62,10 +62,6 @@ export const weakMapSet = uncurry(WeakMap.prototype.set as Method<WeakMap<object
 export const bytesIn = uncurry(
   getOwnPropertyDescriptor(ArrayBuffer.prototype, 'byteLength')!.get as Method<unknown, [], number>,
 )
-
-type Each<Value> = (value: Value, key: unknown) => void
-export const forEachInMap = uncurry(Map.prototype.forEach as Method<Map<unknown, unknown>, [Each<unknown>], void>)
-export const forEachInSet = uncurry(Set.prototype.forEach as Method<Set<unknown>, [Each<unknown>], void>)
 
 /** A record without a prototype. */
 export function record<Value extends object>(value: Value): Value {

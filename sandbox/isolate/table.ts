@@ -1,4 +1,4 @@
-import { inspect } from './inspect.ts'
+import { inspectForLog } from './inspect/inspect.ts'
 import { create, getOwnPropertyDescriptor, indexIn, isArray, isObject, keys, sliceText } from './primordials.ts'
 
 const rowsShown = 100
@@ -24,7 +24,7 @@ const valueColumn = `${columnStart}Values`
  * @param wanted the names of the columns to show; all if absent
  */
 export function showTable(data: unknown, wanted: unknown): string {
-  if (!isObject(data)) return typeof data === 'string' ? data : inspect(data)
+  if (!isObject(data)) return typeof data === 'string' ? data : inspectForLog(data)
   const names = keys(data)
   const shown = names.length < rowsShown ? names.length : rowsShown
   const rows = create(null) as Record<number, Row>
@@ -76,7 +76,7 @@ function widthOf(column: string): number {
 }
 
 function cellOf(value: unknown): string {
-  const text = inspect(value)
+  const text = inspectForLog(value)
   const newline = indexIn(text, '\n')
   const end = newline === -1 || newline > cellCharacters ? cellCharacters : newline
   return text.length > end ? `${sliceText(text, 0, end)}…` : text

@@ -121,7 +121,12 @@ export const nodeModules = {
   tls: { kind: 'partial', script: 'sockets', note: '`connect`, `TLSSocket`: as `net`; the platform encrypts' },
   tty: { kind: 'shape', script: 'shapes', note: '`isatty` is false' },
   url: { kind: 'real', script: 'text', from: 'url', note: 'and the global `URL`' },
-  util: { kind: 'real', script: 'util', from: 'util', note: '' },
+  util: {
+    kind: 'real',
+    script: 'util',
+    from: 'util',
+    note: '`inspect` shows no states of promises and sees no proxies; its text has a limit',
+  },
   'util/types': { kind: 'real', script: 'util', from: 'util', note: '' },
   v8: { kind: 'shape', script: 'shapes', note: 'isolates have no access to the engine' },
   vm: { kind: 'shape', script: 'shapes', note: 'isolates make no further contexts' },

@@ -16,6 +16,7 @@ import { createFetch } from './fetch.ts'
 import { FormData } from './form-data.ts'
 import { defineGlobals } from './globals.ts'
 import { Headers } from './headers.ts'
+import { defineInspected } from './inspected.ts'
 import { Request } from './request.ts'
 import { Response } from './response.ts'
 import { structuredClone } from './structured-clone.ts'
@@ -24,6 +25,7 @@ import { URL } from './url/url.ts'
 
 /** Defines the globals named in `groups.ts`. */
 export function defineWeb(platform: Platform): void {
+  defineInspected({ AbortSignal, Blob, File, FormData, Headers, Request, Response, URL, URLSearchParams })
   defineGlobals({
     AbortController,
     AbortSignal,

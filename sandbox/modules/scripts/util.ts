@@ -1,6 +1,6 @@
 import util from 'util'
 import { isDeepStrictEqual } from '../deep-equal.ts'
-import { format } from '../format.ts'
+import { format, formatWithOptions, inspect } from '../format.ts'
 import { codedError } from '../http/errors.ts'
 import { complete, type Provide } from '../provide.ts'
 
@@ -25,7 +25,6 @@ type Callback = (...values: unknown[]) => unknown
 
 /** The functions of Node's `util` that the package lacks. */
 function utilModule(): object {
-  const inspect = Object.assign(util.inspect, { custom: Symbol.for('nodejs.util.inspect.custom') })
   return {
     ...util,
     format,
@@ -35,7 +34,7 @@ function utilModule(): object {
     aborted,
     deprecate: (callback: Callback) => callback,
     inherits,
-    formatWithOptions: (_options: unknown, ...values: unknown[]) => format(...values),
+    formatWithOptions,
     isDeepStrictEqual,
     promisify: Object.assign(promisify, { custom: promisified }),
     stripVTControlCharacters: (text: string) =>

@@ -75,24 +75,29 @@ describe('a logged value', () => {
   test.each([
     [
       `'%s is %d, %i, %f, %j, %o and %O: 100%%', 'x', '42', '3.9', '3.9', { a: 1 }, [1], { b: 2 }`,
-      `x is 42, 3, 3.9, {"a":1}, [ 1 ] and { b: 2 }: 100%`,
+      `x is 42, 3, 3.9, {"a":1}, [ 1, [length]: 1 ] and { b: 2 }: 100%`,
     ],
     [`'%s', 'a', 'b', { c: 1 }`, `a b { c: 1 }`],
     [`'100% sure %s'`, `100% sure %s`],
     [`'left', '%s'`, `left %s`],
     [`undefined, null, true, -0, 10n, Symbol('s')`, `undefined null true -0 10n Symbol(s)`],
     [`['it', "it's", '\\n'], { 'a-b': 1, c_d: [] }, {}`, `[ 'it', "it's", '\\n' ] { 'a-b': 1, c_d: [] } {}`],
-    [`new Map([['a', { b: 1 }]]), new Set([1, 2])`, `Map { 'a' => { b: 1 } } Set { 1, 2 }`],
+    [`new Map([['a', { b: 1 }]]), new Set([1, 2])`, `Map(1) { 'a' => { b: 1 } } Set(2) { 1, 2 }`],
     [
       `new Date(0), new Date(NaN), /a+/gi, new Uint8Array(3)`,
-      `1970-01-01T00:00:00.000Z Invalid Date /a+/gi Uint8Array [ 0, 0, 0 ]`,
+      `1970-01-01T00:00:00.000Z Invalid Date /a+/gi Uint8Array(3) [ 0, 0, 0 ]`,
     ],
-    [`() => {}, function named() {}, class Thing {}`, `[Function: (anonymous)] [Function: named] [Function: Thing]`],
+    [`() => {}, function named() {}, class Thing {}`, `[Function (anonymous)] [Function: named] [class Thing]`],
     [`new (class Point { x = 1 })(), Object.create(null)`, `Point { x: 1 } [Object: null prototype] {}`],
     [`{ a: { b: { c: { d: 1 } } } }, [[[[1]]]]`, `{ a: { b: { c: [Object] } } } [ [ [ [Array] ] ] ]`],
     [`{ get a() { throw new Error('called') } }`, `{ a: [Getter] }`],
-    [`(() => { const a = {}; a.a = a; return a })()`, `{ a: [Circular] }`],
+    [`(() => { const a = {}; a.a = a; return a })()`, `<ref *1> { a: [Circular *1] }`],
     [`new Proxy({}, { ownKeys() { throw 1 } })`, `[The value could not be formatted]`],
+    [
+      `{ [Symbol.for('nodejs.util.inspect.custom')]: () => 'by itself' }, { a: { [Symbol.for('nodejs.util.inspect.custom')]() { throw 1 } } }, 'last'`,
+      `by itself { a: [The value could not be formatted] } last`,
+    ],
+    [`Promise.resolve(1), new Headers({ a: 'b' })`, `Promise { <state unknown> } Headers { a: 'b' }`],
   ])('like %s is readable', async (values, expected) => {
     expect(logged(await sandbox.run(messageRun(botThat(`console.log(${values})`))))).toEqual([expected])
   })
@@ -102,7 +107,7 @@ describe('a logged value', () => {
   console.log(Object.assign(new TypeError('wrong'), { code: 7 }))
 } }`)
     const [line] = logged(await sandbox.run(messageRun(bundle)))
-    expect(line).toMatch(/^TypeError: wrong\n +at .*bot\.js:2:\d+\)? \{ code: 7 \}$/)
+    expect(line).toMatch(/^TypeError: wrong\n +at .*bot\.js:2:\d+\)? \{\n {2}code: 7\n\}$/)
   })
 
   test('that does not fit on a line is shown on several', async () => {

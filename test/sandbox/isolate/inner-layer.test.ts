@@ -200,7 +200,7 @@ test('array buffers otherwise work as ever', async () => {
   const body = `
     const bytes = new Uint8Array(new ArrayBuffer(4)); bytes.set([1, 2, 3, 4])
     console.log(bytes.slice(1, 3), bytes.buffer.slice(2).byteLength, bytes.buffer instanceof ArrayBuffer, ArrayBuffer.isView(bytes))`
-  expect(logged(await sandbox.run(messageRun(botThat(body))))).toEqual(['Uint8Array [ 2, 3 ] 2 true true'])
+  expect(logged(await sandbox.run(messageRun(botThat(body))))).toEqual(['Uint8Array(2) [ 2, 3 ] 2 true true'])
 })
 
 test('an isolate that has made many Intl objects is replaced before they run out', async () => {

@@ -85,6 +85,16 @@ describe('a bot made with the public SDK', () => {
   })
 })
 
+describe('the logger of the public SDK', () => {
+  test('writes errors with their stacks and causes, and what maps, sets and numbers of any length have', async () => {
+    const { bot } = await tell(await bundleSdk('logging-bot.ts'))
+    const [failed, listed] = await logOf(platform, bot.id)
+    expect(failed).toMatch(/^error The order failed: RefusedError: The card is refused\n {4}at order \(.*:\d+:\d+\)\n/)
+    expect(failed).toMatch(/\n {2}code: 402,\n {2}\[cause\]: TypeError: No such card\n {6}at order \(.*:\d+:\d+\)\n/)
+    expect(listed).toBe(`info Ann has Map(1) { 'books' => Set(1) { 1n } } URLSearchParams {}`)
+  })
+})
+
 describe('an integration made with the public SDK', () => {
   test('registers, takes in, carries out and has its actions called', async () => {
     const { id } = await platform.createBot(await bundleSdk('echo-bot.ts'))
