@@ -2,6 +2,7 @@ import type { BundleKind } from '../protocol/contract.ts'
 import { isolationOf, type BotExports } from './bot-module.ts'
 import type { Flows } from './flows/definition.ts'
 import { describeError } from './errors.ts'
+import { reasonOf } from './json-text.ts'
 import {
   functionToText,
   hasOwn,
@@ -79,14 +80,19 @@ function describeFlows(flows: unknown): unknown {
  */
 function wrongFlows(flows: unknown): Declaration | undefined {
   let found: string | undefined
-  stringify(flows, (_name, value: unknown) => {
+  const look = (_name: string, value: unknown) => {
     if (isObject(value)) {
       const { type, code, $ } = value
       if (typeof $ === 'string') found ??= `{ $: ${quote($)} }`
       else if (type === 'code' && typeof code === 'string') found ??= `code: ${quote(code)}`
     }
     return value
-  })
+  }
+  try {
+    stringify(flows, look)
+  } catch (error) {
+    return noJson('exports.flows', flows, error)
+  }
   if (found === undefined) return undefined
   return refusal(`exports.flows has ${found}, a form of flows in JSON: in code, a function takes its place`)
 }
@@ -102,7 +108,15 @@ function sdkDeclaration({ handler }: BotExports): Declaration {
 }
 
 function accepted(declared: object): Declaration {
-  return { accepted: true, text: stringify(record(declared)) }
+  try {
+    return { accepted: true, text: stringify(record(declared)) }
+  } catch (error) {
+    return noJson('exports', declared, error)
+  }
+}
+
+function noJson(name: string, value: unknown, thrown: unknown): Declaration {
+  return refusal(`${name} cannot be converted to JSON: ${reasonOf(value, name, thrown)}`)
 }
 
 /** The names of the exported functions, as the keys of an object. */

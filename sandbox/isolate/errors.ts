@@ -1,12 +1,13 @@
 import type { FailureReason } from '../protocol/contract.ts'
 import { placeAt, type CallSite } from './call-site.ts'
 import { describeCauses } from './causes.ts'
-import { inspectForLog } from './inspect/inspect.ts'
+import { inspectForLog, unreadable } from './inspect/inspect.ts'
 import {
   defineProperty,
   hasOwn,
   isObject,
   NativeError,
+  NativeTypeError,
   NativeWeakMap,
   record,
   sliceText,
@@ -65,22 +66,21 @@ export function describeError(thrown: unknown, hook?: string): string {
     if (isObject(thrown)) {
       const { name, message, stack } = thrown
       if (typeof name === 'string') described.name = sliceText(redact(name), 0, nameCharacters)
-      described.message = sliceText(
-        redact(typeof message === 'string' ? message : inspectForLog(thrown)),
-        0,
-        messageCharacters,
-      )
+      described.message = sliceText(redact(typeof message === 'string' ? message : show(thrown)), 0, messageCharacters)
       if (typeof stack === 'string') described.stack = botFrames(redact(stack))
       described.stack += describeCauses(thrown)
     } else {
-      described.message = sliceText(
-        redact(typeof thrown === 'string' ? thrown : inspectForLog(thrown)),
-        0,
-        messageCharacters,
-      )
+      described.message = sliceText(redact(typeof thrown === 'string' ? thrown : show(thrown)), 0, messageCharacters)
     }
   } catch {
     // A getter or a proxy threw in turn; the fields read before remain.
   }
   return stringify(described)
+}
+
+/** @throws TypeError for a value that cannot be read */
+function show(thrown: unknown): string {
+  const text = inspectForLog(thrown)
+  if (text === unreadable) throw new NativeTypeError(text)
+  return text
 }

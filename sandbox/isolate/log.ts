@@ -1,5 +1,6 @@
 import type { LogLine } from '../protocol/contract.ts'
 import { format } from './format.ts'
+import { unreadable } from './inspect/inspect.ts'
 import { freeze, indexIn, sliceText } from './primordials.ts'
 import type { KernelRun } from './run.ts'
 import type { Post } from './shared.ts'
@@ -48,7 +49,7 @@ export function attempt(show: () => string): string {
   try {
     return show()
   } catch {
-    return '[The value could not be formatted]'
+    return unreadable
   }
 }
 

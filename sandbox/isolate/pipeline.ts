@@ -4,8 +4,9 @@ import type { FlowResult } from '../protocol/flow-contract.ts'
 import { limitError } from './errors.ts'
 import { beginFlows, findTrigger, runFlows } from './flows/engine.ts'
 import { callHooks } from './hooks.ts'
+import { toJsonText } from './json-text.ts'
 import type { Pipeline } from './pipeline-parts.ts'
-import { apply, assign, create, hasOwn, isObject, NativeDate, stringify } from './primordials.ts'
+import { apply, assign, create, hasOwn, isObject, NativeDate } from './primordials.ts'
 import { attributed } from './run.ts'
 import type { EventObject } from './shared.ts'
 
@@ -63,7 +64,9 @@ function contextOf({ run, client, logger }: Pipeline): object {
 
 /** Serializes the result of a run. Throws when it is too large or not representable as JSON. */
 export function resultText(result: unknown, characters: number): string {
-  const text = toJson(result, 'The result')
+  const text = toJsonText(result, 'result', (reason) =>
+    resultError(`The result cannot be converted to JSON: ${reason}`),
+  )
   if (text.length > characters) {
     const message = `The result has ${text.length} characters of JSON, more than the ${characters} allowed`
     throw limitError('result', 'ResultLimitError', message)
@@ -79,19 +82,9 @@ export function stateText({ state }: EventObject): string {
   const kept = assign(create(null) as Record<string, unknown>, state)
   delete kept['temp']
   delete kept['context']
-  const text = toJson(kept, 'event.state')
+  const refuse = (reason: string) => resultError(`event.state cannot be converted to JSON: ${reason}`)
+  const text = toJsonText(kept, 'event.state', refuse)
   if (text.length > stateCharacters) throw resultError('event.state is too large')
-  return text
-}
-
-function toJson(value: unknown, what: string): string {
-  let text: string | undefined
-  try {
-    text = stringify(value)
-  } catch {
-    throw resultError(`${what} cannot be converted to JSON: it is circular, or contains values without a JSON form`)
-  }
-  if (text === undefined) throw resultError(`${what} must be a JSON value`)
   return text
 }
 

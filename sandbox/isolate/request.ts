@@ -1,5 +1,6 @@
 import type { ClientOperation } from '../protocol/contract.ts'
 import { placeAt, type CallSite } from './call-site.ts'
+import { toJsonText, type Refuse } from './json-text.ts'
 import {
   encode,
   hasOwn,
@@ -26,8 +27,12 @@ export function requestText(
   site: CallSite,
   scope = '',
 ): string {
-  const text = input === undefined ? '{}' : stringify(input)
-  if (text?.[0] !== '{') throw misuse(site, `The argument of client.${name} must be an object`)
+  const refuse: Refuse = (reason, own) =>
+    own === undefined
+      ? misuse(site, `The argument of client.${name} cannot be converted to JSON: ${reason}`)
+      : own.thrown
+  const text = isObject(input) ? toJsonText(input, 'argument', refuse) : input === undefined ? '{}' : ''
+  if (text[0] !== '{') throw misuse(site, `The argument of client.${name} must be an object`)
   const hasQuery = method === 'GET' || method === 'DELETE'
   const scoped = scope === '' ? '' : `"scope":${stringify(scope)},`
   const start = `{${scoped}"method":${stringify(method)},"path":`

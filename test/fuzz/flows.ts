@@ -131,7 +131,7 @@ const causes = [
   "TypeError: Cannot read properties of (undefined|null) \\(reading '(y|length|x)'\\)",
   "TypeError: (event.state must be an object|The variables of '\\w+' cannot|The value cannot be converted to JSON)",
   'TypeError: (The options of a choice must|Each option of a choice has|A card (waits for|delays an event by))',
-  'TypeError: (Converting circular structure to JSON|Do not know how to serialize a BigInt)',
+  'TypeError: (Converting circular structure to JSON|Do not know how to serialize a BigInt|The argument of client\\.\\w+ cannot|The body cannot)',
   'TypeError: Cannot (assign to read only property|add property|delete property|convert a)',
   'result: event.state (must be an object|cannot be converted to JSON)',
   'The variables of the flows in progress have',

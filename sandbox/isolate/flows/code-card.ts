@@ -1,6 +1,7 @@
 import type { FlowFrame } from '../../protocol/flow-contract.ts'
 import type { Json, JsonObject } from '../../protocol/contract.ts'
-import { apply, assign, keys, NativeTypeError, parse, record, stringify } from '../primordials.ts'
+import { apply, assign, keys, NativeTypeError, parse, record } from '../primordials.ts'
+import { jsonTextOf } from '../json-text.ts'
 import { next, openCalls, type Step } from './card-parts.ts'
 import type { Card } from './definition.ts'
 import { eventState, onceInEvent, scopeOf, stateParts, topFrame, type FlowRun } from './flow-run.ts'
@@ -42,11 +43,9 @@ function partsOf(flowRun: FlowRun): Record<string, string> {
   const names = ['workflow', 'temp', ...stateParts]
   for (let index = 0; index < names.length; index += 1) {
     const name = names[index]!
-    try {
-      parts[name] = stringify(scope[name]) ?? '{}'
-    } catch {
-      throw new NativeTypeError(`The variables of '${name}' cannot be converted to JSON`)
-    }
+    const refuse = (reason: string) =>
+      new NativeTypeError(`The variables of '${name}' cannot be converted to JSON: ${reason}`)
+    parts[name] = jsonTextOf(scope[name], name, refuse) ?? '{}'
   }
   return parts
 }

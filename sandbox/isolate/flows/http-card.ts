@@ -1,5 +1,6 @@
 import type { Json } from '../../protocol/contract.ts'
 import { callSite } from '../call-site.ts'
+import { jsonTextOf, type Refuse } from '../json-text.ts'
 import { followed } from '../run.ts'
 import type { Stream } from '../streams.ts'
 import { hasOwn, lowerCase, NativeError, NativeTypeError, parse, record, stringify } from '../primordials.ts'
@@ -17,7 +18,7 @@ export async function request(flowRun: FlowRun, card: Card, field: (name: string
   if (isPlain(given)) for (const name in given) if (hasOwn(given, name)) headers[lowerCase(name)] = toWords(given[name])
   const content = await field('body')
   const isText = typeof content === 'string'
-  const sent = content === undefined ? undefined : isText ? content : stringify(content)
+  const sent = content === undefined ? undefined : isText ? content : jsonTextOf(content, 'body', refused)
   if (sent !== undefined && !isText && !hasOwn(headers, 'content-type')) headers['content-type'] = 'application/json'
   const text = stringify(
     record({
@@ -34,6 +35,8 @@ export async function request(flowRun: FlowRun, card: Card, field: (name: string
   const whole = stream === undefined ? body : await readWhole(followed(run, stream))
   return { status, body: isBase64 === true ? whole : parsedOr(whole) }
 }
+
+const refused: Refuse = (reason) => new NativeTypeError(`The body cannot be converted to JSON: ${reason}`)
 
 /** Upper bound of a body that an `http` card reads; code cards read larger ones in parts. */
 const maxBodyCharacters = 1_000_000

@@ -12,11 +12,11 @@ import {
   NativeTypeError,
   record,
   sliceText,
-  stringify,
   timeOf,
   toText,
   dateToIso,
 } from '../primordials.ts'
+import { jsonTextOf, toJsonText, type Refuse } from '../json-text.ts'
 
 /** The names that expressions find. */
 export type Scope = Record<string, unknown>
@@ -107,7 +107,7 @@ function read(scope: Scope, path: ArrayLike<string>): unknown {
 export function toWords(value: unknown): string {
   if (value === undefined || value === null) return ''
   if (value instanceof NativeDate) return isNaN(timeOf(value)) ? '' : dateToIso(value)
-  if (isObject(value)) return stringify(value) ?? ''
+  if (isObject(value)) return jsonTextOf(value, 'value', refused) ?? ''
   return toText(value)
 }
 
@@ -120,15 +120,10 @@ export function toData(value: unknown, parse: (text: string) => unknown): unknow
   if (value === undefined) return null
   const hasJson = typeof value !== 'bigint' && typeof value !== 'symbol' && typeof value !== 'function'
   if (!isObject(value) && hasJson) return value
-  let text: string | undefined
-  try {
-    text = stringify(value)
-  } catch {
-    text = undefined
-  }
-  if (text === undefined) throw new NativeTypeError('The value cannot be converted to JSON')
-  return parse(text)
+  return parse(toJsonText(value, 'value', refused))
 }
+
+const refused: Refuse = (reason) => new NativeTypeError(`The value cannot be converted to JSON: ${reason}`)
 
 export function isPlain(value: unknown): value is Record<string, unknown> {
   return isObject(value) && !isArray(value) && getPrototypeOf(value) !== undefined

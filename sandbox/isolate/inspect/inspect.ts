@@ -63,7 +63,8 @@ function begin(given: object | undefined, overrides: Partial<InspectOptions>, ch
   return beginInspection(given, overrides, characters, { show, inspect })
 }
 
-const unreadable = '[The value could not be formatted]'
+/** Stands for a value that cannot be read. */
+export const unreadable = '[The value could not be formatted]'
 
 function show(inspection: Inspection, value: unknown, depth: number): string {
   // Each value may come on a line of its own.

@@ -84,3 +84,73 @@ describe('the state', () => {
     expect(await sandbox.run(messageRun(botThat(body)))).toMatchObject({ status: 'failed', reason: 'result' })
   })
 })
+
+describe('an error names the first value that has no JSON form', () => {
+  /** Each with the end of the message; NAME is the name of the value. */
+  const values: [what: string, value: string, reason: string][] = [
+    ['a BigInt', `{ session: { user: { total: 1n } } }`, 'NAME.session.user.total is a BigInt'],
+    ['a BigInt in a list', `{ items: [{ n: 1 }, { 'net price': 2n }] }`, 'NAME.items[1]["net price"] is a BigInt'],
+    [
+      'a circle',
+      `(() => { const a = {}; a.b = [{ a }]; return { a } })()`,
+      'NAME.a.b[0].a is a circular reference to NAME.a',
+    ],
+    [
+      'a BigInt behind what has a JSON form',
+      `(() => { const a = { b: [{}] }; return { a, again: a, map: new Map(), date: new Date(0), n: 1n } })()`,
+      'NAME.n is a BigInt',
+    ],
+    ['a long name', `{ ['x'.repeat(1000)]: 1n }`, `NAME.${'x'.repeat(60)}… is a BigInt`],
+    [
+      'a getter',
+      `{ get total() { globalThis.read = (globalThis.read ?? 0) + 1; throw new Error('read ' + read) } }`,
+      'reading NAME failed: read 1',
+    ],
+    ['a conversion', `{ a: { toJSON() { throw new Error('no total') } } }`, 'reading NAME failed: no total'],
+    ['a proxy', `{ a: new Proxy({}, { ownKeys() { throw new Error('trap') } }) }`, 'reading NAME failed: trap'],
+  ]
+
+  test.each(values)('of a result: %s', async (_what, value, reason) => {
+    const message = `The result cannot be converted to JSON: ${reason.replaceAll('NAME', 'result')}`
+    expect(await runAction(`return ${value}`)).toMatchObject({ status: 'failed', reason: 'result', error: { message } })
+  })
+
+  test.each(values.filter(([what]) => what !== 'a getter'))('of the state: %s', async (_what, value, reason) => {
+    const message = `event.state cannot be converted to JSON: ${reason.replaceAll('NAME', 'event.state')}`
+    const outcome = await sandbox.run(messageRun(botThat(`Object.assign(state, ${value})`)))
+    expect(outcome).toMatchObject({ status: 'failed', reason: 'result', error: { message } })
+  })
+
+  test.each(values.filter(([, , reason]) => reason.startsWith('NAME')))(
+    'of a call of the client: %s',
+    async (_what, value, reason) => {
+      const start = 'The argument of client.createMessage cannot be converted to JSON: '
+      const outcome = await sandbox.run(messageRun(botThat(`await client.createMessage(${value})`)))
+      expect(outcome).toMatchObject({
+        status: 'failed',
+        reason: 'error',
+        error: { name: 'TypeError', message: start + reason.replaceAll('NAME', 'argument') },
+      })
+    },
+  )
+
+  test('and a call of the client fails with what a getter of its argument throws, which is called once', async () => {
+    const body = `let read = 0; try { await client.createMessage({ get a() { read += 1; throw new RangeError('no ' + read) } }) } catch (error) { throw error }`
+    const error = { name: 'RangeError', message: 'no 1' }
+    expect(await sandbox.run(messageRun(botThat(body)))).toMatchObject({ status: 'failed', reason: 'error', error })
+  })
+
+  test('by a path of bounded length', async () => {
+    const value = `JSON.parse('{"x":'.repeat(500) + '"n"' + '}'.repeat(500), (_key, held) => (held === 'n' ? 1n : held))`
+    const outcome = await runAction(`return ${value}`)
+    expect(outcome).toMatchObject({
+      error: { message: expect.stringMatching(/: result(?:\.x)+…(?:x?\.x)+ is a BigInt$/) },
+    })
+    expect((outcome as { error: { message: string } }).error.message.length).toBeLessThan(300)
+  })
+
+  test('or says that the value has none itself', async () => {
+    const message = 'The result cannot be converted to JSON: result is a function'
+    expect(await runAction('return () => {}')).toMatchObject({ error: { message } })
+  })
+})
