@@ -4,7 +4,7 @@ import { Client } from 'pg'
 import { connectionBudget } from '#shared/config/connection-budget.ts'
 import type { Config } from '#shared/config/config.ts'
 import { findPoolerProblem } from '#shared/connectivity/pooler.ts'
-import { explainUnreachable } from '#shared/connectivity/reach-database.ts'
+import { explainUnreachable, migrationGrants, readOnlyRemedy } from '#shared/connectivity/reach-database.ts'
 import { decryptJson } from '#shared/secrets.ts'
 import { connectionSettings } from '#shared/store/database.ts'
 import { listCautions, migrations } from '../../migrations/migrations.ts'
@@ -18,7 +18,7 @@ const notificationMilliseconds = 2000
 const wantedClockMilliseconds = 2000
 const maxClockMilliseconds = 30_000
 
-/** Checks PostgreSQL: reachability, version, privileges, free connections, clock, notifications, schema and secret. */
+/** Checks PostgreSQL: reachability, whether it accepts writes, version, privileges, free connections, clock, notifications, schema and secret. */
 export async function checkDatabase(config: Config): Promise<Finding[]> {
   const client = new Client({
     ...connectionSettings(config.database),
@@ -41,7 +41,9 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
       checkNotifications,
       checkMigrations,
     ]
-    const findings: Finding[] = []
+    const findings = await checkWritable(client)
+    // A replica can neither receive notifications nor run migrations.
+    if (findings.length > 0) return findings
     for (const check of checks) findings.push(...(await check(client, config)))
     const isMigrated = findings.every(({ grade }) => grade !== 'fail')
     return isMigrated ? [...findings, ...(await checkSecret(client, config))] : findings
@@ -69,30 +71,51 @@ async function checkVersion(client: Client): Promise<Finding[]> {
   return [fail(`PostgreSQL ${name} is too old`, 'upgrade it to 15 or newer')]
 }
 
-async function checkPrivileges(client: Client): Promise<Finding[]> {
-  const {
-    may_create: mayCreate,
-    may_write: mayWrite,
-    user,
-  } = await ask<{
-    may_create: boolean
-    may_write: boolean
-    user: string
-  }>(
+async function checkWritable(client: Client): Promise<Finding[]> {
+  const { replica, value } = await ask<{ replica: boolean; value: string }>(
     client,
-    `select current_user as user,
-       has_schema_privilege(current_schema(), 'create') and has_database_privilege(current_database(), 'create') as may_create,
-       coalesce((select bool_and(has_table_privilege(oid, 'select, insert, update, delete'))
-         from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace), true) as may_write`,
+    `select pg_is_in_recovery() as replica, current_setting('transaction_read_only') as value`,
   )
+  if (value === 'off') return []
+  return [fail(replica ? 'The database is a read-only replica' : 'The database is read-only', readOnlyRemedy)]
+}
+
+interface Privileges {
+  may_create: boolean | null
+  may_write: boolean
+  may_queue: boolean
+  user: string
+  database: string
+}
+
+/** Whether the user may write to all tables of a schema, also where there are none. */
+function mayWriteTo(schema: string): string {
+  return `coalesce((
+    select bool_and(has_schema_privilege(relnamespace, 'usage') and has_table_privilege(oid, 'select, insert, update, delete'))
+    from pg_class where relkind = 'r' and relnamespace = ${schema}), true)`
+}
+
+async function checkPrivileges(client: Client, { redis }: Config): Promise<Finding[]> {
+  const privileges = await ask<Privileges>(
+    client,
+    `select current_user as user, current_database() as database,
+       has_schema_privilege(current_schema(), 'create') and has_database_privilege(current_database(), 'create') as may_create,
+       ${mayWriteTo('current_schema()::regnamespace')} as may_write,
+       ${mayWriteTo(`to_regnamespace('bullmq')`)} as may_queue`,
+  )
+  const { may_create: mayCreate, may_write: mayWrite, may_queue: mayQueue, user, database } = privileges
   const findings: Finding[] = []
   if (!mayWrite) {
     findings.push(
       fail(`The user ${user} may not write to all tables`, `transfer their ownership: reassign owned by … to ${user}`),
     )
   }
+  if (!mayQueue && !redis) {
+    const remedy = `grant usage on schema bullmq to ${user}; grant all on all tables in schema bullmq to ${user}`
+    findings.push(fail(`The user ${user} may not write to all tables of the queue`, remedy))
+  }
   if (!mayCreate) {
-    const remedy = `grant create on database … to ${user}, and on schema public; or run the release step as another user`
+    const remedy = `${migrationGrants(database, user)}, in the release step`
     findings.push(warn(`The user ${user} may not create tables and schemas, which migrations need`, remedy))
   }
   return findings.length > 0 ? findings : [ok(`The user ${user} has the required privileges`)]

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Redis } from 'ioredis'
 import type { Config } from '#shared/config/config.ts'
 import { codeOf, selfSigned, wordsOf } from '#shared/connectivity/connect-errors.ts'
@@ -8,7 +9,7 @@ const { ok, warn, fail } = findingsOf('Redis')
 const minVersion = [6, 2]
 const patienceMilliseconds = 5000
 
-/** Checks Redis: reachability, version, eviction policy, persistence and number of clients. */
+/** Checks Redis: reachability, database, permissions, version, eviction policy, persistence and number of clients. */
 export async function checkRedis({ redis: settings, worker }: Config): Promise<Finding[]> {
   if (!settings) return [ok('REDIS_URL is not set: the queue and the signals use PostgreSQL')]
   const { url, allowSelfSigned, prefix } = settings
@@ -24,10 +25,12 @@ export async function checkRedis({ redis: settings, worker }: Config): Promise<F
   redis.on('error', (error) => (problem ??= error))
   try {
     await redis.connect()
+    const missing = await checkIndex(redis)
+    if (missing) return [missing]
     const info = readInfo(await redis.info())
     return [
       checkVersion(info),
-      ...(await checkWrites(redis, prefix)),
+      ...(await checkUse(redis, prefix)),
       checkEviction(info),
       checkPersistence(info, worker.sweepMilliseconds / 1000),
       ...checkClients(info),
@@ -46,11 +49,35 @@ function unreachable(error: unknown, url: string): Finding {
     return fail(`${where} has a self-signed certificate`, 'set TLS_ALLOW_SELF_SIGNED=true if you trust it')
   }
   const words = wordsOf(error)
-  const isRefused = /WRONGPASS|NOAUTH|NOPERM/.test(words)
-  const remedy = isRefused
-    ? 'set the right user and password in REDIS_URL, with the right to all commands'
-    : `start it, or correct REDIS_URL${protocol === 'redis:' ? ' (rediss:// if it requires TLS)' : ''}`
+  const otherwise = `start it, or correct REDIS_URL${protocol === 'redis:' ? ' (rediss:// if it requires TLS)' : ''}`
+  const remedy = connectRemedies.find(({ refusal }) => refusal.test(words))?.remedy ?? otherwise
   return fail(`${where} cannot be used: ${words}`, remedy)
+}
+
+const connectRemedies = [
+  {
+    refusal: /WRONGPASS|NOAUTH|NOPERM/,
+    remedy: 'set the right user and password in REDIS_URL, with the right to all commands',
+  },
+  { refusal: /max number of clients/, remedy: 'raise maxclients, or close other connections' },
+  // The refusal of a client too many may be lost with its connection.
+  {
+    refusal: /EPIPE|ECONNRESET|Connection is closed/,
+    remedy: 'raise maxclients if it has as many clients, or correct REDIS_URL (rediss:// if it requires TLS)',
+  },
+]
+
+/** A connection whose database does not exist uses the first one, and only reports an error. */
+async function checkIndex(redis: Redis): Promise<Finding | undefined> {
+  const { db = 0 } = redis.options
+  if (db === 0) return undefined
+  try {
+    await redis.select(db)
+    return undefined
+  } catch (error) {
+    const remedy = 'set REDIS_URL to one that it has (redis://…/0), or raise databases in its configuration'
+    return fail(`Redis has no database ${db}: ${wordsOf(error)}`, remedy)
+  }
 }
 
 type Info = Record<string, string | undefined>
@@ -68,6 +95,45 @@ function checkVersion({ redis_version: version = '', cluster_enabled: cluster }:
   return isNew ? ok(`Redis ${version} answers`) : fail(`Redis ${version} is too old`, 'upgrade it to 6.2 or newer')
 }
 
+async function checkUse(redis: Redis, prefix: string): Promise<Finding[]> {
+  const refused = await checkWrites(redis, prefix)
+  return refused.length > 0 ? refused : checkPermissions(redis, prefix)
+}
+
+/** Commands of the queue's scripts, of each kind of value. */
+const queueCommands = `
+  redis.call('del', KEYS[1])
+  redis.call('hset', KEYS[1], 'field', '1') redis.call('del', KEYS[1])
+  redis.call('lpush', KEYS[1], '1') redis.call('del', KEYS[1])
+  redis.call('xadd', KEYS[1], '*', 'field', '1') redis.call('del', KEYS[1])
+  redis.call('zadd', KEYS[1], 1, '1')`
+
+/** Uses Redis as the queue and the signals do: users may lack single commands, keys or channels. */
+async function checkPermissions(redis: Redis, prefix: string): Promise<Finding[]> {
+  const [key, channel] = [`${prefix}:doctor:queue`, `${prefix}:signal:doctor`]
+  try {
+    await redis.eval(queueCommands, 1, key)
+    await redis.evalsha(sha1(queueCommands), 1, key)
+    await redis.bzpopmin(key, 1)
+    await redis.publish(channel, '')
+    await redis.subscribe(channel)
+    await redis.unsubscribe(channel)
+    return []
+  } catch (error) {
+    return [unpermitted(redis, prefix, error)]
+  }
+}
+
+function unpermitted(redis: Redis, prefix: string, error: unknown): Finding {
+  const user = redis.options.username ?? 'default'
+  const remedy = `give it all commands, and the keys and channels of the prefix: ACL SETUSER ${user} allcommands ~${prefix}* &${prefix}*`
+  return fail(`The user ${user} may not use Redis as the queue and the signals do: ${wordsOf(error)}`, remedy)
+}
+
+function sha1(text: string): string {
+  return createHash('sha1').update(text).digest('hex')
+}
+
 /** A Redis that is full, a read-only replica, a cluster without all its slots or a server that cannot save answers, and takes no job. */
 async function checkWrites(redis: Redis, prefix: string): Promise<Finding[]> {
   try {
@@ -75,6 +141,7 @@ async function checkWrites(redis: Redis, prefix: string): Promise<Finding[]> {
     return []
   } catch (error) {
     const words = wordsOf(error)
+    if (words.startsWith('NOPERM')) return [unpermitted(redis, prefix, error)]
     const remedy =
       writeRemedies.find(({ refusal }) => refusal.test(words))?.remedy ?? 'remove the cause that Redis names'
     return [fail(`Redis refuses writes: ${words}`, remedy)]
@@ -84,7 +151,6 @@ async function checkWrites(redis: Redis, prefix: string): Promise<Finding[]> {
 const singleServer = 'use a single server: the queue cannot be distributed over a cluster'
 
 const writeRemedies = [
-  { refusal: /^NOPERM/, remedy: 'give the user all commands' },
   { refusal: /^(CLUSTERDOWN|MOVED)/, remedy: singleServer },
   { refusal: /^OOM/, remedy: 'raise maxmemory, or remove the keys of other programs' },
   { refusal: /^READONLY/, remedy: 'set REDIS_URL to the primary, or promote this replica: replicaof no one' },

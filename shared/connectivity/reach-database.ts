@@ -38,7 +38,8 @@ export function explainUnreachable(error: unknown, url: string): { message: stri
   }
   const remedies: Record<string, string> = {
     '28P01': 'set the right user and password in DATABASE_URL',
-    '28000': `allow the user ${username} in pg_hba.conf, or enable TLS if the server requires it (?sslmode=require)`,
+    '28000': `create the user ${username} or allow it in pg_hba.conf, or enable TLS if the server requires it (?sslmode=require)`,
+    '42501': `grant connect on database ${pathname.slice(1)} to ${username}`,
     '3D000': `create the database: createdb ${pathname.slice(1)}`,
     '53300': 'close connections of other programs, or raise max_connections',
     ENOTFOUND: 'correct the host in DATABASE_URL',
@@ -46,4 +47,28 @@ export function explainUnreachable(error: unknown, url: string): { message: stri
   }
   const remedy = remedies[code] ?? 'check that the server runs and that the firewall admits this machine'
   return { message: `${where} cannot be used: ${wordsOf(error)}`, remedy }
+}
+
+/** The remedy for a database that refuses all writes. */
+export const readOnlyRemedy =
+  'set DATABASE_URL to the primary server, or make it accept writes: set default_transaction_read_only = off'
+
+/** The grants with which a user can migrate a database. */
+export function migrationGrants(database: string, user: string): string {
+  return `grant create on database ${database} to ${user}; grant usage, create on schema public to ${user}; or use the owner of its tables`
+}
+
+/**
+ * Names the right that a migration lacks, or a database that is read-only, with a remedy.
+ *
+ * @returns undefined when the failure has another cause
+ */
+export function explainMigrationFailure(error: unknown, url: string): string | undefined {
+  const { username, pathname } = parseDatabaseUrl(url)
+  const [user, database] = [decodeURIComponent(username), decodeURIComponent(pathname.slice(1))]
+  // knex puts the statement before it.
+  const words = wordsOf(error).split(' - ').at(-1)
+  if (codeOf(error) === '25006') return `The database ${database} is read-only (${words}): ${readOnlyRemedy}`
+  if (codeOf(error) !== '42501') return undefined
+  return `The user ${user} may not migrate the database ${database} (${words}): ${migrationGrants(database, user)}`
 }

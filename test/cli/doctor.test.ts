@@ -278,6 +278,152 @@ test('detects a Redis that evicts keys or refuses writes', async () => {
   expect(Object.keys(problemsIn(away))).toEqual([expect.stringMatching(/^fail: Redis at 127.0.0.1:1 cannot/)])
 })
 
+async function foundInRedis(address: string): Promise<[string, string | undefined][]> {
+  return Object.entries(problemsIn(await checkRedis(configWith({ REDIS_URL: address, REDIS_PREFIX: 'here' }))))
+}
+
+test('names what is wrong with the address of a Redis, or with its user', async () => {
+  const server = await startRedis()
+  const redis = new Redis(server.url)
+  const { host } = new URL(server.url)
+  try {
+    expect(await foundInRedis(`${server.url}/99`)).toEqual([
+      ['fail: Redis has no database 99: ERR DB index is out of range', expect.stringContaining('raise databases')],
+    ])
+    expect(await foundInRedis(`${server.url}/1`)).toEqual([])
+    for (const refused of ['bzpopmin', 'xadd', 'evalsha', 'subscribe', 'publish']) {
+      await redis.call(
+        'ACL',
+        'SETUSER',
+        'narrow',
+        'reset',
+        'on',
+        '>word',
+        'allcommands',
+        'allkeys',
+        'allchannels',
+        `-${refused}`,
+      )
+      expect([refused, await foundInRedis(`redis://narrow:word@${host}`)]).toEqual([
+        refused,
+        [
+          [
+            expect.stringMatching(/^fail: The user narrow may not use Redis as the queue and the signals do: /),
+            expect.stringContaining('ACL SETUSER narrow allcommands'),
+          ],
+        ],
+      ])
+    }
+    for (const [keys, channels] of [
+      ['~other:*', 'allchannels'],
+      ['allkeys', 'resetchannels'],
+    ] as const) {
+      await redis.call('ACL', 'SETUSER', 'narrow', 'reset', 'on', '>word', 'allcommands', keys, channels)
+      expect(await foundInRedis(`redis://narrow:word@${host}`)).toEqual([
+        [expect.stringMatching(/NOPERM|no permission/i), expect.stringContaining('~here* &here*')],
+      ])
+    }
+    await redis.call('ACL', 'SETUSER', 'narrow', 'reset', 'on', '>word', 'allcommands', '~here*', '&here*')
+    expect(await foundInRedis(`redis://narrow:word@${host}`)).toEqual([])
+    expect(await foundInRedis(`redis://narrow:wrong@${host}`)).toEqual([
+      [expect.stringContaining('WRONGPASS'), expect.stringContaining('the right user and password')],
+    ])
+    const clients = String(await redis.call('CLIENT', 'LIST'))
+      .trim()
+      .split('\n').length
+    await redis.config('SET', 'maxclients', String(clients))
+    expect(await foundInRedis(server.url)).toEqual([
+      [expect.stringContaining('cannot be used'), expect.stringContaining('raise maxclients')],
+    ])
+    await redis.config('SET', 'maxclients', '1000')
+    await redis.config('SET', 'requirepass', 'word')
+    expect(await foundInRedis(server.url)).toEqual([
+      [expect.stringContaining('NOAUTH'), expect.stringContaining('the right user and password')],
+    ])
+  } finally {
+    redis.disconnect()
+    await server.stop()
+  }
+})
+
+/** A user without rights, and its address in a database that has all tables or none. */
+async function openLimited(isEmpty: boolean) {
+  const url = platform.environment['DATABASE_URL']!
+  const own = isEmpty ? undefined : await createDatabase()
+  const name = own ? new URL(own.url).pathname.slice(1) : `${new URL(url).pathname.slice(1)}_limited`
+  const role = `doctor_${process.pid}`
+  if (isEmpty) await administer(url, `create database ${name}`)
+  await administer(url, `create role ${role} login password 'word'`)
+  const limited = new URL(urlOf(url, name))
+  Object.assign(limited, { username: role, password: 'word' })
+  return {
+    name,
+    role,
+    url: limited.href,
+    change: (statement: string) => administer(urlOf(url, name), statement),
+    async [Symbol.asyncDispose]() {
+      await administer(url, `drop database ${name} with (force)`)
+      await administer(url, `drop role ${role}`)
+    },
+  }
+}
+
+test('names the rights that a user of PostgreSQL lacks, and a database that is read-only', async () => {
+  await using limited = await openLimited(false)
+  const { name, role, url, change } = limited
+  const found = async () => Object.entries(await foundInDatabase({ DATABASE_URL: url, REDIS_URL: '' }))
+  await change(`revoke connect on database ${name} from public`)
+  expect(await found()).toEqual([
+    [expect.stringContaining('permission denied for database'), `grant connect on database ${name} to ${role}`],
+  ])
+  await change(`grant connect on database ${name} to ${role}`)
+  await change(`grant all on all tables in schema public to ${role}`)
+  const problems = await found()
+  expect(problems).toContainEqual([
+    `fail: The user ${role} may not write to all tables of the queue`,
+    expect.stringContaining(`grant usage on schema bullmq to ${role}`),
+  ])
+  expect(problems).toContainEqual([
+    `warn: The user ${role} may not create tables and schemas, which migrations need`,
+    expect.stringContaining(`grant create on database ${name} to ${role}`),
+  ])
+  await change(`alter database ${name} set default_transaction_read_only = on`)
+  expect(await found()).toContainEqual([
+    'fail: The database is read-only',
+    expect.stringContaining('set DATABASE_URL to the primary'),
+  ])
+  await change(`set transaction_read_only = off; alter database ${name} reset default_transaction_read_only`)
+})
+
+test('the release step names the rights that its user lacks, and a database that is read-only', async () => {
+  await using limited = await openLimited(true)
+  const { name, role, url, change } = limited
+  const release = async () => {
+    const env = { ...platform.environment, DATABASE_URL: url }
+    const ended = promisify(execFile)(process.execPath, ['migrations/migrate.js'], { env })
+    return ended.then(
+      ({ stderr }) => [0, stderr],
+      ({ code, stderr }: { code: number; stderr: string }) => [code, stderr],
+    )
+  }
+  const refusal = (words: string) =>
+    `The user ${role} may not migrate the database ${name} (${words}): grant create on database ${name} to ${role}; ` +
+    `grant usage, create on schema public to ${role}; or use the owner of its tables\n`
+  expect(await release()).toEqual([1, refusal('permission denied for schema public')])
+  await change(`grant create on schema public to ${role}`)
+  expect(await release()).toEqual([1, refusal(`permission denied for database ${name}`)])
+  await change(`grant create on database ${name} to ${role}`)
+  expect(await release()).toEqual([0, ''])
+  await change(`alter table bots owner to current_user`)
+  await change(`delete from knex_migrations where name = (select max(name) from knex_migrations)`)
+  await change(`alter database ${name} set default_transaction_read_only = on`)
+  expect(await release()).toEqual([
+    1,
+    `The database ${name} is read-only (cannot execute DELETE in a read-only transaction): set DATABASE_URL to the primary server, ` +
+      'or make it accept writes: set default_transaction_read_only = off\n',
+  ])
+}, 120_000)
+
 test('knows the platform of `isobot start` by its data folder, and what answers in its place', async () => {
   const folder = join(commandLine.folder, 'data')
   await mkdir(folder)
