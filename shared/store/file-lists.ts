@@ -128,18 +128,31 @@ function pack(token: [kind: string, value: string, id: string]): string {
 
 function unpack(token: string, kind: string): [value: string, id: string] {
   const parts = parse(Buffer.from(token, 'base64url').toString())
-  const [own, value, id] = Array.isArray(parts) ? (parts as unknown[]) : []
-  const isValue = typeof value === 'string' && (!isMeasure(kind) || isOfKind(kind, value))
-  if (own === kind && isValue && typeof id === 'string') return [value, id]
+  const [own, given, id] = Array.isArray(parts) ? (parts as unknown[]) : []
+  const value = isStorable(given) ? ofKind(kind, given) : undefined
+  if (own === kind && value !== undefined && isStorable(id)) return [value, id]
   throw new ApiError('InvalidQuery', 'nextToken is not a valid cursor of this list: omit it to start at the first page')
 }
 
-function isMeasure(kind: string): boolean {
-  return kind === 'size' || kind === 'createdAt' || kind === 'updatedAt'
+function isStorable(value: unknown): value is string {
+  return typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
 }
 
-function isOfKind(kind: string, value: string): boolean {
-  return kind === 'size' ? /^-?\d{1,18}$/.test(value) : /^[\d :.+-]{10,40}$/.test(value)
+/** The value in a form that PostgreSQL reads as the type of the column; undefined if it is none. */
+function ofKind(kind: string, value: string): string | undefined {
+  if (kind === 'size') return /^-?\d{1,18}$/.test(value) ? value : undefined
+  return kind === 'createdAt' || kind === 'updatedAt' ? timeOf(value) : value
+}
+
+const firstTime = Date.parse('0001-01-01T00:00:00Z')
+const lastTime = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** A time as PostgreSQL writes it, in ISO 8601. */
+function timeOf(text: string): string | undefined {
+  const [, date, time, hours, minutes = '00'] =
+    /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,3})?)([+-]\d\d)(?::(\d\d))?$/.exec(text) ?? []
+  const at = Date.parse(`${date}T${time}${hours}:${minutes}`)
+  return at >= firstTime && at <= lastTime ? new Date(at).toISOString() : undefined
 }
 
 function parse(text: string): unknown {

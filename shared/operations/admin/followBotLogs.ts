@@ -95,12 +95,15 @@ function unpack(text: string): LogPosition {
 }
 
 /**
- * Whether PostgreSQL accepts the text: the first and the next transaction, and between them, in order, those in flight.
+ * Whether PostgreSQL accepts the text: the first and the next transaction, and in order those in flight, from the first on and
+ * before the next.
  */
 function isSnapshot(text: string): boolean {
   const [first, next, inFlight] = text.split(':') as [string, string, string]
-  const numbers = [first, ...(inFlight === '' ? [] : inFlight.split(',')), next].map(BigInt)
-  return numbers.every((number, index) => number > 0n && number >= (numbers[index - 1] ?? 0n))
+  const between = inFlight === '' ? [] : inFlight.split(',').map(BigInt)
+  const numbers = [BigInt(first), ...between, BigInt(next)]
+  const isInOrder = numbers.every((number, index) => number > 0n && number >= (numbers[index - 1] ?? 0n))
+  return isInOrder && between.at(-1) !== BigInt(next)
 }
 
 function invalidPosition(): ApiError {
