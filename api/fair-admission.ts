@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '#shared/errors.ts'
+import type { ShareMetrics } from '#shared/telemetry/metrics.ts'
 import { SlidingWindowCounter } from '#shared/sliding-window-counter.ts'
 
 /**
@@ -45,8 +46,14 @@ interface Waiting {
   enter(): void
 }
 
-/** @param isBusy whether this process has enough to do that requests delay each other */
-export function openFairAdmission(isBusy: () => boolean = watchEventLoop()): FairAdmission {
+/**
+ * @param context its metrics count the requests that wait
+ * @param isBusy whether this process has enough to do that requests delay each other
+ */
+export function openFairAdmission(
+  { metrics }: { metrics: ShareMetrics },
+  isBusy: () => boolean = watchEventLoop(),
+): FairAdmission {
   const requests = new SlidingWindowCounter(windowMilliseconds)
   const queues = new Map<string, Waiting[]>()
 
@@ -75,13 +82,18 @@ export function openFairAdmission(isBusy: () => boolean = watchEventLoop()): Fai
       const queue = queues.get(botId)
       if (!queue && !exceedsShare(botId)) return
       const waiting = queue ?? []
-      if (waiting.length >= maxWaiting) throw tooMany()
+      if (waiting.length >= maxWaiting) {
+        metrics.tenantRefusals.inc({ for: 'admission', reason: 'too_many' })
+        throw tooMany()
+      }
       const entered = new Promise<void>((enter) => waiting.push({ response, enter }))
       if (!queue) {
         queues.set(botId, waiting)
         void letThrough(botId, waiting)
       }
+      metrics.tenantWaits.inc({ for: 'admission' })
       await entered
+      metrics.tenantWaits.dec({ for: 'admission' })
     },
   }
 }

@@ -8,6 +8,7 @@ import { interfaceOf } from '#shared/openapi/interfaces.ts'
 import type { Operation } from '#shared/rpc/operation.ts'
 import { redactKnownForms } from '#shared/telemetry/redact.ts'
 import { openedTracing } from '#shared/telemetry/tracing.ts'
+import { wasUnread } from './unread-limit.ts'
 
 /** Header with the id of a request, for the log and the answer; generated when the router or client sends none. */
 export const requestIdHeader = 'X-Request-Id'
@@ -45,6 +46,7 @@ export function scopeRequests(
     if (span && tracing) scope['traceId'] = span.run(() => tracing.traceId())
 
     response.once('close', () => {
+      if (wasUnread(response)) metrics.unreadDisconnects.inc({ of: 'answer' })
       const milliseconds = performance.now() - begin
       const status = response.writableFinished || response.headersSent ? response.statusCode : goneStatus
       const { operation = 'none' } = scope

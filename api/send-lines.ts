@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Response } from 'express'
 import type { FormattedLines } from '#shared/dispatch.ts'
-import { unreadMilliseconds } from './unread-limit.ts'
+import { endUnreadAnswer, unreadMilliseconds } from './unread-limit.ts'
 
 /** Sends the lines of a stream, each as it comes, no faster than the client reads. */
 export async function sendLines(response: Response, { lines, cancel, format }: FormattedLines): Promise<void> {
@@ -26,7 +26,7 @@ export async function sendLines(response: Response, { lines, cancel, format }: F
 /** Resolves when the client has read what was sent, or has gone. */
 async function drained(response: Response): Promise<void> {
   const over = new AbortController()
-  const timer = setTimeout(() => response.destroy(), unreadMilliseconds)
+  const timer = setTimeout(() => endUnreadAnswer(response), unreadMilliseconds)
   const options = { signal: over.signal }
   await Promise.race([once(response, 'drain', options), once(response, 'close', options)]).catch(() => {})
   clearTimeout(timer)

@@ -55,7 +55,9 @@ export function openContext(config: Config, log: Logger): Context & AsyncDisposa
   const parts = new AsyncDisposableStack()
   const metrics = openMetrics(config.metrics !== undefined)
   const dependencies = parts.use(openDependencies(config, log))
-  const db = parts.adopt(openDatabase(config.database, dependencies.database.connections), (open) => open.destroy())
+  const db = parts.adopt(openDatabase(config.database, dependencies.database.connections, metrics), (open) =>
+    open.destroy(),
+  )
   const signals = parts.adopt(openSignals(dependencies, db, log), (open) => open.close())
   const installations = openInstallations(config, log, db, signals)
   const queue = parts.adopt(openQueue({ dependencies, config, log }), (open) => open.close())

@@ -41,10 +41,19 @@ export function openRealtime(context: Context, unread = new UnreadBytes()): Real
   const connections = new Set<Connection>()
   const newest = new NewestStreams()
   const send = (connection: Connection, text: string, id?: string) => {
-    if (connection.unreadBytes() > maxUnreadBytes) return connection.destroy()
+    if (connection.unreadBytes() > maxUnreadBytes) {
+      if (!connection.isClosed()) context.metrics.unreadDisconnects.inc({ of: 'stream' })
+      return connection.destroy()
+    }
     connection.send(text, id)
-    unread.sent(connection)
+    const ended = unread.sent(connection)
+    if (ended > 0) context.metrics.unreadDisconnects.inc({ of: 'streams' }, ended)
   }
+  context.metrics.gauge({
+    name: 'unread_stream_bytes',
+    help: 'Bytes of streams that their clients have not read, of those with many',
+    read: () => [[{}, unread.total]],
+  })
   const catchingUp = new Set<Promise<void>>()
   let isClosing = false
   return {

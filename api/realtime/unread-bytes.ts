@@ -21,13 +21,22 @@ export class UnreadBytes {
     this.#max = max
   }
 
-  /** Counts the bytes of a connection to which something has been sent. */
-  sent(connection: Connection): void {
+  /** The bytes that are counted at present. */
+  get total(): number {
+    return this.#total
+  }
+
+  /**
+   * Counts the bytes of a connection to which something has been sent.
+   *
+   * @returns how many streams were ended
+   */
+  sent(connection: Connection): number {
     const bytes = connection.unreadBytes()
     const before = this.#counted.get(connection) ?? 0
-    if (bytes < minCountedBytes && before === 0) return
+    if (bytes < minCountedBytes && before === 0) return 0
     this.#set(connection, bytes, before)
-    if (this.#total > this.#max) this.#endLargest()
+    return this.#total > this.#max ? this.#endLargest() : 0
   }
 
   closed(connection: Connection): void {
@@ -40,13 +49,16 @@ export class UnreadBytes {
     else this.#counted.delete(connection)
   }
 
-  #endLargest(): void {
+  #endLargest(): number {
+    let ended = 0
     for (const [connection, before] of this.#counted) this.#set(connection, connection.unreadBytes(), before)
     const largestFirst = Array.from(this.#counted).toSorted(([, a], [, b]) => b - a)
     for (const [connection] of largestFirst) {
-      if (this.#total <= this.#max) return
+      if (this.#total <= this.#max) return ended
       this.closed(connection)
       connection.destroy()
+      ended += 1
     }
+    return ended
   }
 }

@@ -22,7 +22,7 @@ export function runScript(
   script: ScriptName,
   input: Record<string, unknown>,
 ): Promise<ScriptOutcome> {
-  return waiting.run(integration.id, 'requests for scripts of this integration', () =>
+  return waiting.run(context, integration.id, 'requests for scripts of this integration', () =>
     askWorker(context, integration, script, input),
   )
 }

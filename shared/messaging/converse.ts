@@ -60,7 +60,9 @@ export function assertOpen(installation: Installation, entry: 'public' | 'secure
  *   `RateLimited` when too many messages or events of the bot wait
  */
 export async function converse(context: Context, conversing: Conversing): Promise<Conversed> {
-  return waiting.run(conversing.installation.bot_id, 'messages of this bot', () => converseWithin(context, conversing))
+  return waiting.run(context, conversing.installation.bot_id, 'messages of this bot', () =>
+    converseWithin(context, conversing),
+  )
 }
 
 async function converseWithin(context: Context, { installation, userId, ...message }: Conversing): Promise<Conversed> {

@@ -3,6 +3,7 @@ import type { ClientBase } from 'pg'
 import { TooManyWaitingError } from '../errors.ts'
 import { asTenant, tenantScope, type TenantScope } from '../tenant-scope.ts'
 import { TenantSlots, type GiveBack } from '../tenant-slots.ts'
+import type { ShareMetrics } from '../telemetry/metrics.ts'
 
 /**
  * The connections of a process are few, and lent in order of arrival: the statements of one bot, if they are many or take
@@ -21,17 +22,21 @@ const [maxWaitingForSlot, maxWaitingForSlots] = [50, 200]
 
 /** Why a request waits, and how long it may. */
 interface Wait {
+  /** Of what the metrics count the wait. */
+  of: 'connection' | 'slow_work'
   reason: string
   milliseconds: number
 }
 
 /** As long as a request waits for a connection of the pool. */
 const forConnection: Wait = {
+  of: 'connection',
   reason: 'Earlier requests of the bot use its share of the connections to the database',
   milliseconds: 5000,
 }
 /** Twice the limit of one query. */
 const forSlowWork: Wait = {
+  of: 'slow_work',
   reason: 'Requests that may take long are carried out one at a time for each bot',
   milliseconds: 10_000,
 }
@@ -48,15 +53,22 @@ interface Lender {
   releaseConnection(connection: ClientBase): Promise<void>
 }
 
+/** Slots, and the metrics of waits for them. */
+interface Shares {
+  slots: TenantSlots
+  metrics: ShareMetrics | undefined
+}
+
 /** The slots of work that may take long, by pool. */
-const slowSlots = new WeakMap<Knex, TenantSlots>()
+const slowShares = new WeakMap<Knex, Shares>()
 
 /** Has a pool lend a tenant at most all of its connections but one. */
-export function shareConnections(db: Knex, poolSize: number): void {
+export function shareConnections(db: Knex, poolSize: number, metrics?: ShareMetrics): void {
   const max = Math.max(1, poolSize - 1)
-  const shares = new TenantSlots({ max: Infinity, maxOfTenant: max, maxWaitingOfTenant: maxWaitingForConnection })
+  const connections = new TenantSlots({ max: Infinity, maxOfTenant: max, maxWaitingOfTenant: maxWaitingForConnection })
   const slots = { max, maxOfTenant: 1, maxWaitingOfTenant: maxWaitingForSlot, maxWaiting: maxWaitingForSlots }
-  slowSlots.set(db, new TenantSlots(slots))
+  slowShares.set(db, { slots: new TenantSlots(slots), metrics })
+  const shares = { slots: connections, metrics }
   const lender = db.client as Lender
   const acquire = lender.acquireConnection.bind(lender)
   const release = lender.releaseConnection.bind(lender)
@@ -64,7 +76,7 @@ export function shareConnections(db: Knex, poolSize: number): void {
 
   async function lend(scope: TenantScope): Promise<ClientBase> {
     const giveBack =
-      shares.takeFree(scope.tenant) ??
+      connections.takeFree(scope.tenant) ??
       (await turn(shares, scope, { ...forConnection, isUnbounded: scope.isOfCode || scope.hasBegun === true }))
     try {
       const connection = await acquire()
@@ -99,10 +111,11 @@ export function shareConnections(db: Knex, poolSize: number): void {
  */
 export async function slowly<Result>(db: Knex, work: () => Promise<Result>, gone?: () => AbortSignal): Promise<Result> {
   const scope = tenantScope()
-  const slots = slowSlots.get(db)
-  if (!scope || !slots || scope.isSlow) return work()
+  const shares = slowShares.get(db)
+  if (!scope || !shares || scope.isSlow) return work()
   const giveBack =
-    slots.takeFree(scope.tenant) ?? (await turn(slots, scope, { ...forSlowWork, isUnbounded: scope.isOfCode, gone }))
+    shares.slots.takeFree(scope.tenant) ??
+    (await turn(shares, scope, { ...forSlowWork, isUnbounded: scope.isOfCode, gone }))
   try {
     return await asTenant({ ...scope, isSlow: true }, work)
   } finally {
@@ -111,21 +124,31 @@ export async function slowly<Result>(db: Knex, work: () => Promise<Result>, gone
 }
 
 async function turn(
-  slots: TenantSlots,
+  { slots, metrics }: Shares,
   { tenant }: TenantScope,
-  { reason, milliseconds, isUnbounded, gone }: Wait & { isUnbounded: boolean; gone?: (() => AbortSignal) | undefined },
+  {
+    of,
+    reason,
+    milliseconds,
+    isUnbounded,
+    gone,
+  }: Wait & { isUnbounded: boolean; gone?: (() => AbortSignal) | undefined },
 ): Promise<GiveBack> {
   const longest = isUnbounded ? longestMilliseconds : milliseconds
   const tooLong = new AbortController()
   const timer = setTimeout(() => tooLong.abort(), longest)
   const signal = gone ? AbortSignal.any([tooLong.signal, gone()]) : tooLong.signal
+  metrics?.tenantWaits.inc({ for: of })
   try {
     return await slots.take(tenant, { isUnbounded, signal })
   } catch (cause) {
-    const waited =
-      cause instanceof TooManyWaitingError ? 'too many wait already' : `this one has waited for ${longest / 1000} s`
+    const isTooMany = cause instanceof TooManyWaitingError
+    const reasonLabel = isTooMany ? 'too_many' : 'too_long'
+    if (isTooMany || tooLong.signal.aborted) metrics?.tenantRefusals.inc({ for: of, reason: reasonLabel })
+    const waited = isTooMany ? 'too many wait already' : `this one has waited for ${longest / 1000} s`
     throw new TooManyWaitingError(`${reason}, and ${waited}: try again in a moment, or send fewer at once`, { cause })
   } finally {
     clearTimeout(timer)
+    metrics?.tenantWaits.dec({ for: of })
   }
 }

@@ -4,6 +4,7 @@ import knex, { type Knex } from 'knex'
 import type { ClientBase } from 'pg'
 import type { Config } from '../config/config.ts'
 import { isConflict, isReadOnly, isStalePlan } from '../errors.ts'
+import type { ShareMetrics } from '../telemetry/metrics.ts'
 import { shareConnections } from './connection-shares.ts'
 import { destroySocket, isAbandoned, statementMilliseconds, type Connections } from './connections.ts'
 import { executePrepared, type Binding, type Driver, type PreparedStatement } from './prepared-statement.ts'
@@ -22,10 +23,12 @@ const acquireMilliseconds = 5000
  * Opens the pool. Connections are made on demand, so this does not fail while the database is unavailable.
  *
  * @param connections registers the pool's connections, to cut them when the database becomes unavailable
+ * @param metrics count the waits for the shares of tenants
  */
 export function openDatabase(
   { url, poolSize, allowSelfSigned }: Omit<Config['database'], 'queueSize'>,
   connections?: Connections,
+  metrics?: ShareMetrics,
 ): Database {
   const byId = new Map<string, ClientBase>()
   const db = knex({
@@ -52,7 +55,7 @@ export function openDatabase(
     if (connection) dropUnfit(connection, error)
   })
   traceBuilt(db)
-  shareConnections(db, poolSize)
+  shareConnections(db, poolSize, metrics)
   return db
 }
 

@@ -14,6 +14,15 @@ export interface Metrics {
   requests: Histogram<'operation' | 'status'>
   streams: Gauge
   tunnels: Gauge
+  /**
+   * Requests and calls that wait now, because their bot or workspace has a share of something: a `connection` to the database, a
+   * slot of `slow_work`, a `worker` to answer, or `admission` while this process is busy.
+   */
+  tenantWaits: Gauge<'for'>
+  /** Those that were refused: `too_many` waited already, or it waited `too_long`. */
+  tenantRefusals: Counter<'for' | 'reason'>
+  /** Clients that were disconnected because they read nothing: an `answer`, a `stream`, or one of all `streams` together. */
+  unreadDisconnects: Counter<'of'>
   events: Counter<'outcome'>
   queueSeconds: Histogram
   handlingSeconds: Histogram
@@ -74,6 +83,9 @@ export interface Metrics {
   gauge<Label extends string>(options: GaugeOptions<Label>): void
 }
 
+/** The metrics of waits for a share. */
+export type ShareMetrics = Pick<Metrics, 'tenantWaits' | 'tenantRefusals'>
+
 export interface GaugeOptions<Label extends string> {
   name: string
   help: string
@@ -112,6 +124,17 @@ export function openMetrics(isRead: boolean): Metrics {
     ]),
     streams: new Gauge({ name: 'isobot_streams_open', help: 'Open streams of conversations', registers }),
     tunnels: new Gauge({ name: 'isobot_tunnels_open', help: 'Open tunnels to developers’ machines', registers }),
+    tenantWaits: new Gauge({
+      name: 'isobot_tenant_waits',
+      help: 'Requests and calls that wait because their bot or workspace uses its share, by what they wait for',
+      labelNames: ['for'],
+      registers,
+    }),
+    tenantRefusals: counter('tenant_refusals_total', 'Requests and calls refused instead of such a wait, by reason', [
+      'for',
+      'reason',
+    ]),
+    unreadDisconnects: counter('unread_disconnects_total', 'Clients disconnected because they read nothing', ['of']),
     events: counter('events_total', 'Handled events, by outcome', ['outcome']),
     queueSeconds: histogram('event_queue_seconds', 'Time events waited until their first run', queueBuckets),
     handlingSeconds: histogram('event_handling_seconds', 'Time from the claim of an event to its end', handlingBuckets),

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { openFairAdmission } from '../../api/fair-admission.ts'
 import { ApiError } from '#shared/errors.ts'
+import { openMetrics } from '#shared/telemetry/metrics.ts'
 import { createChatUser } from '../support/chat-client.ts'
 import { openPlatform, type Answer } from '../support/platform.ts'
 
@@ -15,7 +16,7 @@ afterEach(async () => {
 
 /** A server that admits each request for the bot in its path, and answers when it is told to. */
 async function open({ isBusy }: { isBusy: boolean }) {
-  const admission = openFairAdmission(() => isBusy)
+  const admission = openFairAdmission({ metrics: openMetrics(false) }, () => isBusy)
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity })
   let answersAtOnce = true
   const admitted = new Map<string, ServerResponse[]>()
@@ -141,6 +142,9 @@ test('each message of a flood is stored or refused, and another bot is served me
     }
   }
   expect(refused.length).toBeGreaterThan(0)
+  const figures = await platform.context.metrics.registry.metrics()
+  expect(figures).toContain(`isobot_tenant_refusals_total{for="admission",reason="too_many"} ${refused.length}\n`)
+  expect(figures).toContain('isobot_tenant_waits{for="admission"} 0\n')
   for (const { status, body, headers } of refused) {
     expect({ status, body }).toMatchObject({ status: 429, body: { type: 'RateLimited', code: 429 } })
     expect(headers.get('retry-after')).toBe('1')

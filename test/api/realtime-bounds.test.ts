@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { dispatch } from '#shared/dispatch.ts'
 import { identify } from '../../api/authenticate.ts'
 import type { Connection } from '../../api/realtime/connection.ts'
+import { openMetrics } from '#shared/telemetry/metrics.ts'
 import { openRealtime, type Listening } from '../../api/realtime/realtime.ts'
 import { UnreadBytes } from '../../api/realtime/unread-bytes.ts'
 import { createChatUser, type ChatUser } from '../support/chat-client.ts'
@@ -102,13 +103,20 @@ async function listening(conversationId: string): Promise<Listening> {
 test('beyond the bound of unread bytes of all streams, those with the most end, and the others go on', async () => {
   const conversationId = await alice.createConversation()
   const body = await listening(conversationId)
-  const realtime = openRealtime(platform.context, new UnreadBytes(1_000_000))
+  const metrics = openMetrics(false)
+  const realtime = openRealtime({ ...platform.context, metrics }, new UnreadBytes(1_000_000))
   const [most, more, least] = [new StuckConnection(600_000), new StuckConnection(200_000), new StuckConnection()]
   for (const connection of [least, more, most]) await realtime.open(body, () => connection)
   await alice.send(conversationId, 'x'.repeat(100_000))
   await expect.poll(() => most.isDestroyed).toBe(true)
   await expect.poll(() => [more, least].every(({ bytes }) => bytes > 100_000)).toBe(true)
   expect([more, least].map(({ isDestroyed }) => isDestroyed)).toEqual([false, false])
+  const figures = async () => (await metrics.registry.metrics()).split('\n')
+  expect(await figures()).toContain('isobot_unread_disconnects_total{of="streams"} 1')
+  expect(await figures()).toContain(`isobot_unread_stream_bytes ${more.bytes + least.bytes}`)
+  more.bytes += 10_000_000
+  await alice.send(conversationId, 'more')
+  await expect.poll(figures).toContain('isobot_unread_disconnects_total{of="stream"} 1')
   await realtime.close()
 })
 

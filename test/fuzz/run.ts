@@ -12,6 +12,7 @@ import {
   sendRequest,
   type Outcome,
 } from './exchange.ts'
+import { findBurstFaults } from './burst.ts'
 import { readApi, type Api } from './operations.ts'
 import { fuzzFlows, type FlowReport } from './flows.ts'
 import { faultOfMcp, mcpOperation, mcpRequests, randomMcpRequest } from './mcp.ts'
@@ -126,7 +127,9 @@ export async function runFuzz(
   }
   report.seconds = (performance.now() - begunAt) / 1000
   report.foreignRows = differencesOf(before, await readRows(platform.databaseUrl, foreign.ids))
-  report.breakdowns = await findBreakdowns(platform, foreign)
+  const isWhole = options.only === undefined && options.onlyFlows === undefined
+  const burst = isWhole ? await findBurstFaults(platform.url, foreign) : []
+  report.breakdowns = [...burst, ...(await findBreakdowns(platform, foreign))]
   return report
 }
 

@@ -4,6 +4,7 @@ import { batched } from '#shared/batch.ts'
 import { ApiError } from '#shared/errors.ts'
 import { slowly } from '#shared/store/connection-shares.ts'
 import { openDatabase, query, transact, type Database } from '#shared/store/database.ts'
+import { openMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import { asTenant, tenantScope } from '#shared/tenant-scope.ts'
 import { createDatabase } from '../../support/databases.ts'
 
@@ -11,10 +12,13 @@ import { createDatabase } from '../../support/databases.ts'
 let parts: AsyncDisposableStack
 let db: Database
 let holder: Client
+let metrics: Metrics
 beforeEach(async () => {
   parts = new AsyncDisposableStack()
   const { url } = parts.adopt(await createDatabase(), (database) => database.drop())
-  db = parts.adopt(openDatabase({ url, poolSize: 3, allowSelfSigned: false }), (open) => open.destroy())
+  metrics = openMetrics(false)
+  const settings = { url, poolSize: 3, allowSelfSigned: false }
+  db = parts.adopt(openDatabase(settings, undefined, metrics), (open) => open.destroy())
   holder = parts.adopt(new Client({ connectionString: url }), (client) => client.end())
   await holder.connect()
   await holder.query('select pg_advisory_lock(1)')
@@ -42,6 +46,11 @@ const untilHeld = (count: number) => vi.waitFor(async () => expect(await countHe
 
 const as = <Result>(tenant: string, work: () => Result) => asTenant({ tenant, isOfCode: false }, work)
 const asCode = <Result>(tenant: string, work: () => Result) => asTenant({ tenant, isOfCode: true }, work)
+/** The metrics of the waits for shares. */
+async function figures(): Promise<string[]> {
+  const text = await metrics.registry.metrics()
+  return text.split('\n').filter((line) => line.startsWith('isobot_tenant_'))
+}
 /** The refusal of work; undefined when it is done. */
 const refusalOf = (work: Promise<unknown>) =>
   work.then(
@@ -99,11 +108,20 @@ test('requests beyond a bound are refused at once, those that wait for long late
     rateLimited('share of the connections to the database, and too many wait'),
   )
   const ofCode = times(10, () => asCode('a', held))
+  expect(await figures()).toEqual([
+    'isobot_tenant_waits{for="connection"} 260',
+    'isobot_tenant_refusals_total{for="connection",reason="too_many"} 1',
+  ])
   for (const refusal of await Promise.all(waiting))
     expect(refusal).toMatchObject(rateLimited('this one has waited for 5 s'))
   expect(await countHeld()).toBe(2)
   await release()
   await Promise.all([...inProgress, ...ofCode])
+  expect(await figures()).toEqual([
+    'isobot_tenant_waits{for="connection"} 0',
+    'isobot_tenant_refusals_total{for="connection",reason="too_many"} 1',
+    'isobot_tenant_refusals_total{for="connection",reason="too_long"} 250',
+  ])
 })
 
 test('a request that has begun is not refused', async () => {
@@ -133,6 +151,10 @@ test('work that may take long is refused beyond a bound', async () => {
     type: 'RateLimited',
     message: expect.stringContaining('one at a time for each bot, and too many wait already'),
   })
+  expect(await figures()).toEqual([
+    'isobot_tenant_waits{for="slow_work"} 50',
+    'isobot_tenant_refusals_total{for="slow_work",reason="too_many"} 1',
+  ])
   await release()
   await Promise.all([first, ...waiting])
 })
@@ -145,6 +167,7 @@ test('work for a caller that has gone leaves the queue', async () => {
   const waiting = asCode('a', () => slowly(db, work, () => gone.signal))
   gone.abort()
   expect(await refusalOf(waiting)).toMatchObject({ type: 'RateLimited' })
+  expect(await figures()).toEqual(['isobot_tenant_waits{for="slow_work"} 0'])
   await release()
   await first
   expect(work).not.toHaveBeenCalled()
