@@ -73,7 +73,7 @@ export const nodeModules = {
   dns: { kind: 'shape', script: 'shapes', note: 'the platform resolves the hosts of requests' },
   'dns/promises': { kind: 'shape', script: 'shapes', note: 'the same' },
   domain: { kind: 'shape', script: 'shapes', note: 'deprecated by Node' },
-  events: { kind: 'real', script: 'common', from: 'events', note: '' },
+  events: { kind: 'real', script: 'common', from: 'events', note: 'the option `captureRejections` has no effect' },
   fs: { kind: 'shape', script: 'shapes', note: `${noFiles}: \`existsSync\` is false, reading throws \`ENOENT\`` },
   'fs/promises': { kind: 'shape', script: 'shapes', note: noFiles },
   http: {
@@ -107,7 +107,7 @@ export const nodeModules = {
     note: 'the global `process`: `env`, `hrtime`, `nextTick`, `title`, `versions`',
   },
   punycode: { kind: 'real', script: 'text', from: 'punycode', note: '' },
-  querystring: { kind: 'real', script: 'text', from: 'querystring-es3', note: '' },
+  querystring: { kind: 'real', script: 'text', note: '' },
   readline: { kind: 'shape', script: 'shapes', note: 'isolates have no terminal' },
   'readline/promises': { kind: 'shape', script: 'shapes', note: 'the same' },
   stream: { kind: 'real', script: 'stream', from: 'readable-stream', note: '' },

@@ -1,8 +1,14 @@
 /** The functions of Node's `url` that the package lacks. */
 
 export function fileURLToPath(given: string | URL): string {
-  const { protocol, pathname } = new URL(given)
+  const { protocol, pathname, hostname } = new URL(given)
   if (protocol !== 'file:') throw typeError('ERR_INVALID_URL_SCHEME', 'The URL must be of scheme file')
+  if (hostname !== '') {
+    throw typeError('ERR_INVALID_FILE_URL_HOST', 'File URL host must be "localhost" or empty on linux')
+  }
+  if (/%2f/i.test(pathname)) {
+    throw typeError('ERR_INVALID_FILE_URL_PATH', 'File URL path must not include encoded / characters')
+  }
   return decodeURIComponent(pathname)
 }
 

@@ -14,8 +14,3 @@ declare module 'readable-stream/lib/stream/promises.js' {
   import promises from 'node:stream/promises'
   export default promises
 }
-
-declare module 'querystring-es3' {
-  const querystring: { encode(values: object): string; decode(text: string): object }
-  export default querystring
-}

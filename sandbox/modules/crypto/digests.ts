@@ -2,6 +2,7 @@ import { hmac } from '@noble/hashes/hmac.js'
 import { md5, sha1 } from '@noble/hashes/legacy.js'
 import { sha224, sha384, sha512 } from '@noble/hashes/sha2.js'
 import type { CHash } from '@noble/hashes/utils.js'
+import { codedError } from '../http/errors.ts'
 import { sha256 } from '../../prelude/subtle/sha256.ts'
 
 export type Encoding = 'hex' | 'base64' | 'base64url' | 'latin1' | 'binary' | 'utf8'
@@ -42,18 +43,26 @@ export function createDigests(): Record<string, unknown> {
 /** Node's `Hash` and `Hmac`. */
 class Digest {
   readonly #computation: Computation
+  #isFinal = false
 
   constructor(computation: Computation) {
     this.#computation = computation
   }
 
   update(data: unknown, encoding?: Encoding): this {
+    this.#check()
     this.#computation.update(toBytes(data, encoding))
     return this
   }
 
   digest(encoding?: Encoding): Buffer | string {
+    this.#check()
+    this.#isFinal = true
     return toOutput(this.#computation.digest(), encoding)
+  }
+
+  #check(): void {
+    if (this.#isFinal) throw codedError('ERR_CRYPTO_HASH_FINALIZED', 'Digest already called')
   }
 
   copy(): Digest {
@@ -84,7 +93,7 @@ function isSecretKey(data: unknown): data is { export(): Uint8Array } {
 /** Bytes as Node returns them: a `Buffer`, or text in an encoding. */
 export function toOutput(bytes: Uint8Array, encoding?: Encoding): Buffer | string {
   const output = Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength)
-  return encoding === undefined ? output : output.toString(encoding)
+  return encoding === undefined || (encoding as string) === 'buffer' ? output : output.toString(encoding)
 }
 
 function randomBytes(size: number, callback?: (error: null, bytes: Buffer) => void): Buffer | undefined {
@@ -108,8 +117,19 @@ function randomFill(view: ArrayBufferView, ...values: unknown[]): void {
   queueMicrotask(() => callback(null, view))
 }
 
-/** A number from `first` (inclusive) to `end` (exclusive); from 0 with one argument. */
-function randomInt(first: number, end?: number): number {
+type GiveNumber = (error: null, number: number) => void
+
+/** A number from `first` (inclusive) to `end` (exclusive), from 0 with one argument; given to the callback, if there is one. */
+function randomInt(first: number, ...values: (number | GiveNumber | undefined)[]): number | undefined {
+  const callback = values.findLast((value) => typeof value === 'function')
+  const end = values.find((value) => typeof value === 'number')
+  const number = numberBetween(first, end)
+  if (callback === undefined) return number
+  queueMicrotask(() => callback(null, number))
+  return undefined
+}
+
+function numberBetween(first: number, end: number | undefined): number {
   const [low, high] = end === undefined ? [0, first] : [first, end]
   const range = high - low
   if (!(range > 0 && range <= 2 ** 32)) throw new RangeError('The range of randomInt must be at most 2 ** 32')
@@ -122,8 +142,17 @@ function randomInt(first: number, end?: number): number {
 }
 
 function timingSafeEqual(one: unknown, other: unknown): boolean {
+  for (const [index, value] of [one, other].entries()) {
+    if (!ArrayBuffer.isView(value) && !(value instanceof ArrayBuffer)) {
+      const message = `The "buf${index + 1}" argument must be an instance of ArrayBuffer, Buffer, TypedArray, or DataView.`
+      throw codedError('ERR_INVALID_ARG_TYPE', message, TypeError)
+    }
+  }
   const [first, second] = [toBytes(one), toBytes(other)]
-  if (first.length !== second.length) throw new RangeError('Input buffers must have the same byte length')
+  if (first.length !== second.length) {
+    const message = 'Input buffers must have the same byte length'
+    throw codedError('ERR_CRYPTO_TIMING_SAFE_EQUAL_LENGTH', message, RangeError)
+  }
   let difference = 0
   for (let index = 0; index < first.length; index += 1) difference |= first[index]! ^ second[index]!
   return difference === 0

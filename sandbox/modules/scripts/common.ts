@@ -1,6 +1,5 @@
 /** The light modules, which others build on. */
 
-import { EventEmitter } from 'events'
 import path from 'path-browserify'
 import { globalsNamed } from '../../prelude/globals.ts'
 import { globalsOf, refusedGlobals } from '../../prelude/groups.ts'
@@ -8,18 +7,19 @@ import { wait, waitForImmediate, type TimerOptions } from '../../prelude/timers.
 import { process } from '../aliases/process.ts'
 import { createAsyncHooks } from '../async-hooks.ts'
 import { diagnosticsChannel } from '../diagnostics-channel.ts'
+import { createEvents } from '../events.ts'
 import { os } from '../os.ts'
 import { complete, type Provide } from '../provide.ts'
 
 export const provide: Provide = (platform, shapes) => {
   const make = (name: string, module: object) => () => complete(name, module, shapes[name])
-  const makePath = make('path', Object.assign(path, { toNamespacedPath: (given: string) => given }))
+  const makePath = make('path', pathModule())
   return {
     async_hooks: make('async_hooks', createAsyncHooks(platform.token)),
     buffer: () => complete('buffer', bufferModule(), shapes['buffer']),
     console: () => console,
     diagnostics_channel: make('diagnostics_channel', diagnosticsChannel),
-    events: () => complete('events', eventsModule(), shapes['events']),
+    events: () => complete('events', createEvents(), shapes['events']),
     os: make('os', os),
     path: makePath,
     'path/posix': makePath,
@@ -32,20 +32,21 @@ export const provide: Provide = (platform, shapes) => {
   }
 }
 
-function eventsModule(): object {
-  return Object.assign(EventEmitter, {
-    errorMonitor: Symbol('events.errorMonitor'),
-    captureRejectionSymbol: Symbol.for('nodejs.rejection'),
-    getEventListeners: (emitter: EventEmitter, name: string) => emitter.listeners(name),
-    setMaxListeners: () => {},
-  })
+/** The package puts no dot before an extension, and has no `win32`. */
+function pathModule(): object {
+  const { format } = path as unknown as { format(parts: Record<string, string>): string }
+  const formatPath = (parts: Record<string, string>) => {
+    const hasBareExtension = typeof parts?.['ext'] === 'string' && /^[^.]/.test(parts['ext'])
+    return format(hasBareExtension ? { ...parts, ext: `.${parts['ext']}` } : parts)
+  }
+  return Object.assign(path, { format: formatPath, toNamespacedPath: (given: string) => given, win32: path })
 }
 
 function bufferModule(): object {
   const largest = 2 ** 31 - 1
   const constants = { MAX_LENGTH: largest, MAX_STRING_LENGTH: largest }
   const limits = { constants, kMaxLength: largest, kStringMaxLength: largest, INSPECT_MAX_BYTES: 50 }
-  return { Buffer, SlowBuffer: Buffer, Blob, File, atob, btoa, isUtf8, ...limits }
+  return { Buffer, SlowBuffer: Buffer, Blob, File, atob, btoa, isUtf8, isAscii, ...limits }
 }
 
 function isUtf8(bytes: Uint8Array): boolean {
@@ -55,6 +56,13 @@ function isUtf8(bytes: Uint8Array): boolean {
   } catch {
     return false
   }
+}
+
+function isAscii(bytes: Uint8Array | ArrayBuffer): boolean {
+  const given = ArrayBuffer.isView(bytes)
+    ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    : Buffer.from(bytes)
+  return given.every((byte) => byte < 128)
 }
 
 function webStreams(): object {

@@ -1,30 +1,17 @@
 import punycode from 'punycode'
-import querystring from 'querystring-es3'
-import stringDecoder from 'string_decoder'
 import url from 'url'
 import { domainToASCII, domainToUnicode } from '../domains.ts'
 import { complete, type Provide } from '../provide.ts'
+import { createQueryString } from '../querystring.ts'
+import { createStringDecoder } from '../string-decoder.ts'
 import { fileURLToPath, pathToFileURL, urlToHttpOptions } from '../url.ts'
 
 export const provide: Provide = (_platform, shapes) => ({
   punycode: () => punycode,
-  querystring: () => complete('querystring', querystringModule(), shapes['querystring']),
-  string_decoder: () => complete('string_decoder', { ...stringDecoder }, shapes['string_decoder']),
+  querystring: () => complete('querystring', createQueryString(), shapes['querystring']),
+  string_decoder: () => complete('string_decoder', createStringDecoder(), shapes['string_decoder']),
   url: () => complete('url', urlModule(), shapes['url']),
 })
-
-function querystringModule(): object {
-  const { encode, decode } = querystring
-  return { encode, decode, stringify: encode, parse: decode, escape: encodeURIComponent, unescape }
-}
-
-function unescape(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
 
 /** The package parses and formats as the legacy functions do. */
 function urlModule(): object {
@@ -32,6 +19,22 @@ function urlModule(): object {
   return { ...url, ...own, domainToASCII, domainToUnicode }
 }
 
-function format(given: unknown): string {
-  return given instanceof URL ? given.href : url.format(given as string)
+interface FormatOptions {
+  auth?: boolean
+  fragment?: boolean
+  search?: boolean
+  unicode?: boolean
+}
+
+function format(given: unknown, options: FormatOptions = {}): string {
+  if (!(given instanceof URL)) return url.format(given as string)
+  const { auth = true, fragment = true, search = true, unicode = false } = options
+  const shown = new URL(given.href)
+  if (!auth) {
+    shown.username = ''
+    shown.password = ''
+  }
+  if (!fragment) shown.hash = ''
+  if (!search) shown.search = ''
+  return unicode ? shown.href.replace(shown.hostname, () => domainToUnicode(shown.hostname)) : shown.href
 }

@@ -1,0 +1,140 @@
+import { EventEmitter } from 'events'
+import { codedError } from './http/errors.ts'
+
+type Listener = (...values: unknown[]) => void
+
+interface Options {
+  signal?: AbortSignal
+  /** Events that end the iteration. */
+  close?: string[]
+}
+
+/** The part of Node's `events` that the package lacks. */
+export function createEvents(): object {
+  const errorMonitor = Symbol('events.errorMonitor')
+  observeErrors(errorMonitor)
+  return Object.assign(EventEmitter, {
+    errorMonitor,
+    captureRejectionSymbol: Symbol.for('nodejs.rejection'),
+    getEventListeners: (emitter: EventEmitter, name: string) => emitter.listeners(name),
+    getMaxListeners: (emitter: EventEmitter) => emitter.getMaxListeners(),
+    setMaxListeners: (count: number, ...emitters: EventEmitter[]) => {
+      for (const emitter of emitters) if (emitter instanceof EventEmitter) emitter.setMaxListeners(count)
+    },
+    addAbortListener,
+    once,
+    on,
+  })
+}
+
+/** Gives errors to the listeners that only observe them, and names those that nobody hears and that are no errors. */
+function observeErrors(errorMonitor: symbol): void {
+  const { emit: given } = EventEmitter.prototype
+  EventEmitter.prototype.emit = function emit(this: EventEmitter, ...values): boolean {
+    if (values[0] === 'error') {
+      const [, ...details] = values as unknown[]
+      if (this.listenerCount(errorMonitor) > 0) Reflect.apply(given, this, [errorMonitor, ...details])
+      if (this.listenerCount('error') === 0 && typeof details[0] === 'string') {
+        const error = codedError('ERR_UNHANDLED_ERROR', `Unhandled error. ('${details[0]}')`)
+        throw Object.assign(error, { context: details[0] })
+      }
+    }
+    return Reflect.apply(given, this, values)
+  }
+}
+
+function abortError({ reason }: AbortSignal): Error {
+  const error = codedError('ABORT_ERR', 'The operation was aborted')
+  return Object.defineProperties(error, {
+    name: { value: 'AbortError', configurable: true, writable: true },
+    cause: { value: reason as unknown, configurable: true, writable: true },
+  })
+}
+
+/** Calls a function when a signal is aborted, also if it has been. */
+function addAbortListener(signal: AbortSignal, callback: () => void): Disposable {
+  if (signal.aborted) queueMicrotask(callback)
+  else signal.addEventListener('abort', callback, { once: true })
+  return { [Symbol.dispose]: () => signal.removeEventListener('abort', callback) }
+}
+
+/** Listens to an emitter or an `EventTarget`. @returns a function that ends it */
+function listen(emitter: EventEmitter | EventTarget, name: string, listener: Listener): () => void {
+  if (emitter instanceof EventTarget && !('on' in emitter)) {
+    emitter.addEventListener(name, listener)
+    return () => emitter.removeEventListener(name, listener)
+  }
+  const given = emitter as EventEmitter
+  given.on(name, listener)
+  return () => given.removeListener(name, listener)
+}
+
+/** Listens for errors too, which an `EventTarget` does not have. */
+function listenForErrors(emitter: EventEmitter | EventTarget, name: string, listener: Listener): () => void {
+  const hasErrors = name !== 'error' && typeof (emitter as Partial<EventEmitter>).on === 'function'
+  return hasErrors ? listen(emitter, 'error', listener) : () => {}
+}
+
+/** Resolves to the values of the next event. */
+async function once(emitter: EventEmitter | EventTarget, name: string, { signal }: Options = {}): Promise<unknown[]> {
+  if (signal?.aborted === true) throw abortError(signal)
+  const { promise, resolve, reject } = Promise.withResolvers<unknown[]>()
+  const ends = [listen(emitter, name, (...values) => resolve(values)), listenForErrors(emitter, name, reject)]
+  const abort = () => reject(abortError(signal!))
+  signal?.addEventListener('abort', abort)
+  try {
+    return await promise
+  } finally {
+    for (const end of ends) end()
+    signal?.removeEventListener('abort', abort)
+  }
+}
+
+/** Iterates over the values of all events from now on. */
+function on(
+  emitter: EventEmitter | EventTarget,
+  name: string,
+  { signal, close = [] }: Options = {},
+): AsyncIterableIterator<unknown[]> {
+  if (signal?.aborted === true) throw abortError(signal)
+  const values: unknown[][] = []
+  let isClosed = false
+  let failure: { error: unknown } | undefined
+  let wake: (() => void) | undefined
+  const fail = (error: unknown) => {
+    failure ??= { error }
+    wake?.()
+  }
+  const end = () => {
+    isClosed = true
+    wake?.()
+  }
+  const abort = () => fail(abortError(signal!))
+  const take = (...given: unknown[]) => {
+    values.push(given)
+    wake?.()
+  }
+  const ends = [
+    listen(emitter, name, take),
+    listenForErrors(emitter, name, fail),
+    ...close.map((closing) => listen(emitter, closing, end)),
+  ]
+  signal?.addEventListener('abort', abort)
+  return iterate()
+
+  async function* iterate(): AsyncGenerator<unknown[]> {
+    try {
+      for (;;) {
+        while (values.length > 0) yield values.shift()!
+        if (failure !== undefined) throw failure.error
+        if (isClosed) return
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    } finally {
+      for (const stop of ends) stop()
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+}
