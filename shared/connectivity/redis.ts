@@ -80,7 +80,11 @@ export function openRedis(
     lose()
     redis.on('close', lose)
     for (const over of ['ready', 'end']) redis.on(over, () => lost.delete(redis))
-    redis.on('error', (error) => log[isUp() ? 'error' : 'debug']({ err: error }, 'Redis connection error'))
+    redis.on('error', (error: Error) => {
+      log[isUp() ? 'error' : 'debug']({ err: error }, 'Redis connection error')
+      // The connection would use the first database in place of the one that the server does not have.
+      if (error.message.includes('DB index is out of range')) redis.disconnect(true)
+    })
     // BullMQ makes its blocking connection by `duplicate()`.
     const duplicate = redis.duplicate.bind(redis)
     redis.duplicate = (options) => keep(duplicate(options))

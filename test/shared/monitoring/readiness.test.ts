@@ -112,6 +112,16 @@ test('a process is not ready while it cannot renew one of its connections to Red
   await expect.poll(() => readyz(context), patience).toEqual(ok)
 })
 
+test('a process whose Redis does not have the database of its address is not ready, and uses no other one', async () => {
+  const server = parts.adopt(await startRedis(), (open) => open.stop())
+  const operator = parts.adopt(new Redis(server.url), (redis) => redis.disconnect())
+  const context = open({ ...config, redis: { url: `${server.url}/99`, allowSelfSigned: false, prefix: 'readiness' } })
+  const unready = { status: 'unavailable', database: 'ok', redis: 'unavailable' }
+  await expect.poll(() => readyz(context), patience).toEqual(unready)
+  await expect(context.queue.wake('event', 'mailbox', 'bot')).rejects.toMatchObject({ status: 503 })
+  expect(await operator.dbsize()).toBe(0)
+})
+
 /** Opens the receiving end of a queue, beside the address that probes ask. */
 async function openWorker(context: Context): Promise<{ jobs: JobWorker; probe(): Promise<object> }> {
   const workerPort = await freePort()
