@@ -49,7 +49,7 @@ export async function findEnabled(context: Context, webhookId: string): Promise<
  */
 export async function deliver(context: Context, request: Request, delivery: Delivery, hold: Hold): Promise<EventRow> {
   const { bot_id: botId } = delivery.installation
-  return waiting.run(context, botId, 'webhook requests of this bot', () =>
+  return waiting.run(context, { botId }, 'webhook requests of this bot', () =>
     storeAndAwait(context, request, delivery, hold),
   )
 }

@@ -42,7 +42,9 @@ export type InspectedCode = CompiledCode & BotDeclaration & { hash: string }
  *   of the workspace wait
  */
 export function inspectCode(context: Context, workspaceId: string, upload: UploadedCode): Promise<InspectedCode> {
-  return waiting.run(context, workspaceId, 'uploads of this workspace', () => askWorker(context, workspaceId, upload))
+  return waiting.run(context, { workspaceId }, 'uploads of this workspace', () =>
+    askWorker(context, workspaceId, upload),
+  )
 }
 
 async function askWorker(

@@ -39,7 +39,7 @@ export async function checkScripts(
   let problem = 'the compiler did not finish those before'
   try {
     const ask = () => askWorker(context, workspaceId, scripts)
-    compilations = await waiting.run(context, workspaceId, 'uploads of this workspace', ask)
+    compilations = await waiting.run(context, { workspaceId }, 'uploads of this workspace', ask)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     problem = error.message

@@ -190,7 +190,7 @@ async function awaitRegistrations(context: Context, registrations: NewRegistrati
   const botId = registrations[0]?.botId
   if (botId === undefined) return
   try {
-    await waiting.run(context, botId, 'changes of integrations of this bot', () =>
+    await waiting.run(context, { botId }, 'changes of integrations of this bot', () =>
       Promise.all(registrations.map((registration) => awaitRegistration(context, registration))),
     )
   } catch (error) {

@@ -22,8 +22,11 @@ export function runScript(
   script: ScriptName,
   input: Record<string, unknown>,
 ): Promise<ScriptOutcome> {
-  return waiting.run(context, integration.id, 'requests for scripts of this integration', () =>
-    askWorker(context, integration, script, input),
+  return waiting.run(
+    context,
+    { workspaceId: integration.workspaceId, id: integration.id },
+    'requests for scripts of this integration',
+    () => askWorker(context, integration, script, input),
   )
 }
 

@@ -41,7 +41,7 @@ export async function callActionRemotely(
 ): Promise<Record<string, unknown>> {
   // Calls of runs are bounded by the slots of their worker.
   if (run) return storeAndAwait(context, botId, call, run)
-  return waiting.run(context, botId, 'calls of actions of this bot', () => storeAndAwait(context, botId, call))
+  return waiting.run(context, { botId }, 'calls of actions of this bot', () => storeAndAwait(context, botId, call))
 }
 
 interface RemoteCall {

@@ -60,7 +60,7 @@ export function assertOpen(installation: Installation, entry: 'public' | 'secure
  *   `RateLimited` when too many messages or events of the bot wait
  */
 export async function converse(context: Context, conversing: Conversing): Promise<Conversed> {
-  return waiting.run(context, conversing.installation.bot_id, 'messages of this bot', () =>
+  return waiting.run(context, { botId: conversing.installation.bot_id }, 'messages of this bot', () =>
     converseWithin(context, conversing),
   )
 }
