@@ -16,6 +16,8 @@ const flags = [
 interface ChromiumOptions {
   /** Whether it needs what the headless shell has not, such as notifications. */
   isWhole?: boolean
+  /** Further arguments of its command line. */
+  browserArguments?: string[]
 }
 
 /**
@@ -23,10 +25,13 @@ interface ChromiumOptions {
  *
  * @throws Error that says how to get a Chromium when there is none
  */
-export async function launchChromium({ isWhole = false }: ChromiumOptions = {}): Promise<Browser> {
+export async function launchChromium({
+  isWhole = false,
+  browserArguments = [],
+}: ChromiumOptions = {}): Promise<Browser> {
   // In the locale C, the headless shell has a language that no formatter accepts: `en-US@posix`.
   const env = { ...process.env, LC_ALL: 'en_US.UTF-8' }
-  return chromium.launch({ executablePath: await findChromium(isWhole), args: flags, env })
+  return chromium.launch({ executablePath: await findChromium(isWhole), args: [...flags, ...browserArguments], env })
 }
 
 /**

@@ -26,9 +26,10 @@ export type Vendors = Record<string, (request: VendorRequest) => VendorAnswer | 
 export interface StandIn {
   /** Variables of processes that reach it at the vendors' names. */
   environment: NodeJS.ProcessEnv
+  /** Arguments of a Chromium that reaches it at the vendors' names, and no other host than this machine. */
+  browserArguments: string[]
   /** The requests that no service knows. */
   readonly unknown: string[]
-  answer(host: string, request: VendorRequest): Promise<VendorAnswer>
 }
 
 /** Starts the services of vendors on this machine, with a certificate for their names. */
@@ -71,11 +72,13 @@ export async function startStandIn(vendors: Vendors, folder: string, parts: Asyn
     NODE_EXTRA_CA_CERTS: certificate,
     REROUTED_HOSTS: JSON.stringify(ports),
   }
-  return { environment, unknown, answer }
+  const mapped = Object.keys(vendors).map((host) => `MAP ${host} 127.0.0.1:${port}`)
+  const rules = ['EXCLUDE localhost', ...mapped, 'MAP * ~NOTFOUND']
+  return { environment, browserArguments: [`--host-resolver-rules=${rules.join(',')}`], unknown }
 }
 
 /** The body of an answer, and its media type. */
-export function contentOf(answer: VendorAnswer): { type: string; body: string | Uint8Array } {
+function contentOf(answer: VendorAnswer): { type: string; body: string | Uint8Array } {
   if ('page' in answer) return { type: 'text/html', body: answer.page }
   if ('file' in answer) return { type: answer.type, body: answer.file }
   return { type: 'application/json', body: JSON.stringify(answer.json) }
