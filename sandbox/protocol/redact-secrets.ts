@@ -10,16 +10,37 @@ const shortestSecret = 6
 export function secretForms(environment: Record<string, string> = {}): string[] {
   return (
     Object.entries(environment)
-      .filter(([name, value]) => name.startsWith('SECRET_') && value.length >= shortestSecret)
+      .filter(([name]) => name.startsWith('SECRET_'))
+      // Inspections show the lines of a text apart.
+      .flatMap(([, value]) => [value, ...value.split(/\r?\n/)])
+      .filter((value) => value.length >= shortestSecret)
       // Longest first, because one secret may contain another.
-      .map(([, value]) => value)
       .toSorted((a, b) => b.length - a.length)
       .flatMap((value) => {
         const wellFormed = value.toWellFormed()
         const quoted = JSON.stringify(value).slice(1, -1)
-        return [...new Set([value, encodeURIComponent(wellFormed), encodeURI(wellFormed), quoted])]
+        return [...new Set([value, encodeURIComponent(wellFormed), encodeURI(wellFormed), quoted, ...inspected(value)])]
       })
   )
+}
+
+const shortEscapes: Record<string, string> = {
+  '\b': '\\b',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\f': '\\f',
+  '\r': '\\r',
+  '\\': '\\\\',
+}
+
+/** The forms of a text in the quotes of Node's `util.inspect`. */
+function inspected(text: string): string[] {
+  // oxlint-disable-next-line no-control-regex -- These are escaped.
+  const escaped = text.replaceAll(/[\u0000-\u001f\\\u007f-\u009f]/g, (character) => {
+    const hex = character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')
+    return shortEscapes[character] ?? `\\x${hex}`
+  })
+  return [escaped, escaped.replaceAll("'", "\\'")]
 }
 
 /**

@@ -182,7 +182,7 @@ const keyCharacters = 10_000
 function keyText(inspection: Inspection, key: string | symbol): string {
   const { stylize } = inspection
   if (typeof key === 'symbol') return stylize(spend(inspection, symbolText(key)), 'symbol')
-  const name = spend(inspection, sliceText(key, 0, keyCharacters))
+  const name = spend(inspection, sliceText(inspection.redact(key), 0, keyCharacters))
   if (key === '__proto__') return "['__proto__']"
   return execRegExp(identifier, key) === null ? stylize(quote(name), 'string') : stylize(name, 'name')
 }

@@ -34,7 +34,7 @@ export function errorText(
   const head = headOf(whole, typeof message === 'string' ? message : '', header)
   const improved = typeof errorName === 'string' ? withClass(head.text, name, errorName, tag) : head.text
   const text = head.frames === '' ? `[${improved}]` : improved + ownFrames(head.frames)
-  return { text: indentLines(text, inspection.indentation), keys }
+  return { text: indentLines(inspection.redact(text), inspection.indentation), keys }
 }
 
 function read(error: Record<string, unknown>, property: string): unknown {

@@ -1,4 +1,5 @@
 import { apply, getOwnPropertyDescriptor, isObject, sliceText } from '../primordials.ts'
+import { redact } from '../secrets.ts'
 import { sortList } from './built-ins.ts'
 import { addProperties } from './entries.ts'
 import { formOf, type Form } from './forms.ts'
@@ -23,6 +24,8 @@ import { indentLines } from './text.ts'
 
 /** A line of the log is cut after 4,096 characters. */
 const logCharacters = 10_000
+/** So that one at the end of what is shown is recognized. */
+const longestSecret = 10_000
 const inspectionCharacters = 200_000
 
 /**
@@ -56,6 +59,7 @@ export function inspectWith(value: unknown, options: object | undefined, overrid
 export function inspectForLog(value: unknown, overrides: Partial<InspectOptions> = {}, options?: unknown): string {
   const inspection = begin(isObject(options) ? options : undefined, overrides, logCharacters)
   inspection.isForLog = true
+  inspection.redact = (text) => redact(sliceText(text, 0, logCharacters + longestSecret))
   return show(inspection, value, 0)
 }
 
@@ -145,7 +149,7 @@ function showByItself(inspection: Inspection, object: object, depth: number): st
   }
   if (shown === object) return undefined
   if (typeof shown !== 'string') return show(inspection, shown, depth)
-  return indentLines(spend(inspection, shown), inspection.indentation)
+  return indentLines(spend(inspection, inspection.redact(shown)), inspection.indentation)
 }
 
 function isPrototype(object: object): boolean {

@@ -59,6 +59,8 @@ export interface Inspection extends Omit<InspectOptions, 'depth' | 'maxArrayLeng
   left: number
   /** Whether the text is for a line of the log. */
   isForLog: boolean
+  /** Redacts secrets in a text, before quotes, escapes and indentation change its form. */
+  redact(text: string): string
   /** Whether an object's own function threw. */
   customFailed: boolean
 }
@@ -96,6 +98,7 @@ export function beginInspection(
     circularCount: 0,
     left: characters,
     isForLog: false,
+    redact: plain,
     customFailed: false,
   })
 }

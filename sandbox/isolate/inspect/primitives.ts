@@ -34,13 +34,14 @@ export function symbolText(symbol: symbol): string {
   return sliceText(symbolToText(symbol), 0, symbolCharacters)
 }
 
-function stringText(inspection: Inspection, value: string, style: Style): string {
+function stringText(inspection: Inspection, given: string, style: Style): string {
+  const value = inspection.redact(given)
   const { breakLength, compact, indentation, left, maxStringLength } = inspection
   const length = maxStringLength < left ? maxStringLength : left
   let shown = value
   let rest = ''
   if (value.length > length) {
-    const more = value.length - (length < 0 ? 0 : length)
+    const more = given.length - (length < 0 ? 0 : length)
     shown = sliceText(value, 0, length < 0 ? 0 : length)
     rest = `... ${more} more character${more > 1 ? 's' : ''}`
   }

@@ -105,6 +105,30 @@ describe('the secrets of a bot', () => {
     expect(written).toContain('Observation env: {\\"data\\":{\\"key\\":\\"***\\"')
   })
 
+  test('are starred out in whatever form an inspection shows them: quoted, by lines, indented, cut, as names', async () => {
+    const key = ['-----BEGIN KEY-----', 'it\'s "a\\b`', 'MIIEvQIBADANBgkq', 'é\u0001\u0085fghijk'].join('\r\n')
+    const code = `import util from 'node:util'
+      ${hook(`
+        const key = env.SECRET_API_KEY
+        class Own { [util.inspect.custom]() { return 'own ' + key } }
+        const shapes = [key, [key, key], { [key]: 1 }, new Map([[key, key]]), new Own(), new Error('with ' + key)]
+        for (const shape of shapes) {
+          logger.info({ deep: { shape } })
+          logger.info(util.inspect({ deep: { shape } }, { breakLength: 20 }))
+          logger.info(util.format('%o', { shape }))
+        }
+        logger.info({ [key]: { [key]: key } })
+        console.dir({ key }, { maxStringLength: 30 })
+        console.table([{ key }])`)}`
+    const bot = await createBot(code, { secrets: { API_KEY: key } })
+    const { event, log } = await wake(bot)
+    expect(event.status).toBe('processed')
+    expect(log).toHaveLength(21)
+    expect(log.filter((line) => !line.includes('***'))).toEqual([])
+    const found = ['BEGIN', "it's", "it\\'s", 'a\\b', 'MIIE', 'é', 'fghijk'].filter((part) => log.join().includes(part))
+    expect(found).toEqual([])
+  })
+
   test('are starred out before a text is cut, so that nothing of one is left where that is', async () => {
     const code = hook(`
       const key = env.SECRET_API_KEY
