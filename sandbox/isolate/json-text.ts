@@ -11,6 +11,7 @@ import {
   weakMapGet,
   weakMapSet,
 } from './primordials.ts'
+import { redact } from './secrets.ts'
 
 const pathCharacters = 200
 const keyCharacters = 60
@@ -118,8 +119,9 @@ function pathTo({ key, around }: Position): string {
 
 function stepTo(key: string | number): string {
   if (typeof key === 'number') return `[${key}]`
-  const shown = key.length > keyCharacters ? `${sliceText(key, 0, keyCharacters)}…` : key
-  return execRegExp(identifier, key) === null ? `[${stringify(shown)}]` : `.${shown}`
+  const whole = redact(key)
+  const shown = whole.length > keyCharacters ? `${sliceText(whole, 0, keyCharacters)}…` : whole
+  return execRegExp(identifier, whole) === null ? `[${stringify(shown)}]` : `.${shown}`
 }
 
 function kindOf(value: unknown): string {
@@ -131,7 +133,7 @@ function kindOf(value: unknown): string {
 function messageOf(thrown: unknown): string {
   try {
     const message = isObject(thrown) ? thrown['message'] : thrown
-    const lines = typeof message === 'string' ? execRegExp(/^.*/, message) : null
+    const lines = typeof message === 'string' ? execRegExp(/^.*/, redact(message)) : null
     return sliceText(lines?.[0] ?? `it threw ${kindOf(thrown)}`, 0, reasonCharacters)
   } catch {
     return 'it threw'

@@ -149,6 +149,23 @@ describe('the secrets of a bot', () => {
     expect(found).toEqual([true, true, true, false])
   })
 
+  test.each([
+    [
+      'the name of a value without a JSON form',
+      `await client.createEvent({ type: 'later', payload: { list: [{ [env.SECRET_API_KEY]: 1n }] } })`,
+    ],
+    [
+      'what a conversion throws',
+      `state.session.odd = { toJSON() { throw new Error('x'.repeat(190) + env.SECRET_API_KEY) } }`,
+    ],
+  ])('are starred out of the reason of a refusal, which cuts %s', async (_what, body) => {
+    const bot = await createBot(hook(body), { secrets: { API_KEY: '0123456789'.repeat(8) } })
+    const { event, log } = await wake(bot)
+    expect(event.status).toBe('failed')
+    expect(event.failure_reason).toContain('***')
+    expect(JSON.stringify([event, log])).not.toContain('012345')
+  })
+
   describe('are looked for', () => {
     /** Looks through everything that code can reach, and logs where it found some secret. */
     const search = `
