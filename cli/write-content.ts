@@ -35,10 +35,10 @@ export async function writeContent(
   }
 }
 
-/** What follows the name of the file in that of a draft. */
+/** The end of a draft's name, after the name of the file. */
 const draftEnding = /^\.[\da-f]{16}\.part$/
 
-/** A folder that cannot be read has the write report that. */
+/** Removes the drafts of a file that no process writes any more. The write itself reports a folder that cannot be read. */
 async function removeDeadDrafts(path: string): Promise<void> {
   const [folder, name] = [dirname(path), basename(path)]
   for (const file of await readdir(folder).catch(() => [])) {

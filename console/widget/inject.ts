@@ -19,13 +19,15 @@ function start(): void {
   const base = new URL('.', script.src)
   const { selector, init } = script.dataset
   if (early && !Array.isArray(early)) {
-    // The page has the script twice, or a site that changes pages without loading them has put it into the new one.
     if (early.clientId !== clientIdOf(base)) {
       // oxlint-disable-next-line no-console -- The developer of the page looks there.
       console.warn(
         `Isobot: the page has the web chat ${early.clientId} already. The one of ${script.src} is not shown.`,
       )
-    } else if (selector !== undefined && init !== 'manual') early.init({ selector })
+    } else if (selector !== undefined && init !== 'manual') {
+      // The page has the script twice, or a site that changes pages without loading them has put it into the new one.
+      early.init({ selector })
+    }
     return
   }
   const widget = createWidget(base, ISOBOT_APPEARANCE)

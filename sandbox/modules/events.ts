@@ -27,7 +27,7 @@ export function createEvents(): object {
   })
 }
 
-/** Gives errors to the listeners that only observe them, and names those that nobody hears and that are no errors. */
+/** Has `emit` call the listeners of `errorMonitor` before those of `error`, and throw Node's error for a text without a listener. */
 function observeErrors(errorMonitor: symbol): void {
   const { emit: given } = EventEmitter.prototype
   EventEmitter.prototype.emit = function emit(this: EventEmitter, ...values): boolean {

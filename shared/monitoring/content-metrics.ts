@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { readIndexingBacklog, readStoredTotals } from '../store/stored-totals.ts'
-import { soon } from './soon.ts'
+import { readInTime } from './read-in-time.ts'
 
 /** Adds the gauges of files and tables. All processes report the same values. */
 export function exposeContentMetrics({
@@ -8,8 +8,8 @@ export function exposeContentMetrics({
   dependencies,
   metrics: { gauge },
 }: Pick<Context, 'db' | 'dependencies' | 'metrics'>): void {
-  const totals = () => soon(dependencies, () => readStoredTotals(db))
-  const backlog = () => soon(dependencies, () => readIndexingBacklog(db))
+  const totals = () => readInTime(dependencies, () => readStoredTotals(db))
+  const backlog = () => readInTime(dependencies, () => readIndexingBacklog(db))
   gauge({
     name: 'stored_items',
     help: 'Files, tables and rows of tables of all bots',

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { countAllPresent } from '../store/presences.ts'
 import { readOpenHandovers } from '../store/stored-totals.ts'
-import { soon } from './soon.ts'
+import { readInTime } from './read-in-time.ts'
 
 /** Adds the gauges of handovers and of the members who answer. All processes report the same values. */
 export function exposeHandoverMetrics({
@@ -9,7 +9,7 @@ export function exposeHandoverMetrics({
   dependencies,
   metrics: { gauge },
 }: Pick<Context, 'db' | 'dependencies' | 'metrics'>): void {
-  const handovers = () => soon(dependencies, () => readOpenHandovers(db))
+  const handovers = () => readInTime(dependencies, () => readOpenHandovers(db))
   gauge({
     name: 'handovers_in_progress',
     help: 'Handovers in progress of all bots',
@@ -32,7 +32,7 @@ export function exposeHandoverMetrics({
     help: 'Members whose inbox is open, of all workspaces',
     labels: ['status'],
     read: async () => {
-      const { online, away } = await soon(dependencies, () => countAllPresent(db))
+      const { online, away } = await readInTime(dependencies, () => countAllPresent(db))
       return [
         [{ status: 'online' }, online],
         [{ status: 'away' }, away],

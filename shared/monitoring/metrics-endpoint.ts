@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Context } from '../context.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { readQueueStats } from './queue-stats.ts'
-import { soon } from './soon.ts'
+import { readInTime } from './read-in-time.ts'
 import { hashToken } from '../secrets.ts'
 
 export interface TextReply {
@@ -37,7 +37,7 @@ export async function serveMetrics(
   }
   try {
     if (path === '/autoscale') {
-      return asJson(200, await soon(context.dependencies, () => readQueueStats(context)))
+      return asJson(200, await readInTime(context.dependencies, () => readQueueStats(context)))
     }
     const { registry } = context.metrics
     return { status: 200, headers: { 'content-type': registry.contentType }, body: await registry.metrics() }

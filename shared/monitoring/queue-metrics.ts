@@ -1,11 +1,11 @@
 import type { Context } from '../context.ts'
 import { readQueueStats } from './queue-stats.ts'
-import { soon } from './soon.ts'
+import { readInTime } from './read-in-time.ts'
 
 /** Adds the gauges of the queue. All processes share the queue, so each of them reports the same values. */
 export function exposeQueueMetrics(context: Context): void {
   const { gauge } = context.metrics
-  const state = () => soon(context.dependencies, () => readQueueStats(context))
+  const state = () => readInTime(context.dependencies, () => readQueueStats(context))
   gauge({
     name: 'events_waiting',
     help: 'Events of all bots that are due and not started',

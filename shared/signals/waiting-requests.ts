@@ -5,7 +5,7 @@ import { findWorkspaceOf } from '../store/bots.ts'
 import type { Database } from '../store/database.ts'
 import type { ShareMetrics } from '../telemetry/metrics.ts'
 
-/** Whose requests wait. An integration is of the workspace that requests are for. */
+/** The owner of requests that wait: a bot, a workspace, or with `id` an integration of the workspace. */
 export type Owner = { botId: string } | { workspaceId: string; id?: string }
 
 /** Part of the requests that an api has in flight: those of all kinds of one workspace that may wait. */

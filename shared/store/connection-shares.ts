@@ -22,21 +22,21 @@ const [maxWaitingForSlot, maxWaitingForSlots] = [50, 200]
 
 /** Why a request waits, and how long it may. */
 interface Wait {
-  /** Of what the metrics count the wait. */
-  of: 'connection' | 'slow_work'
+  /** The label `for` of the wait in the metrics. */
+  label: 'connection' | 'slow_work'
   reason: string
   milliseconds: number
 }
 
 /** As long as a request waits for a connection of the pool. */
 const forConnection: Wait = {
-  of: 'connection',
+  label: 'connection',
   reason: 'Earlier requests of the bot use its share of the connections to the database',
   milliseconds: 5000,
 }
 /** Twice the limit of one query. */
 const forSlowWork: Wait = {
-  of: 'slow_work',
+  label: 'slow_work',
   reason: 'Requests that may take long are carried out one at a time for each bot',
   milliseconds: 10_000,
 }
@@ -127,7 +127,7 @@ async function turn(
   { slots, metrics }: Shares,
   { tenant }: TenantScope,
   {
-    of,
+    label,
     reason,
     milliseconds,
     isUnbounded,
@@ -138,17 +138,17 @@ async function turn(
   const tooLong = new AbortController()
   const timer = setTimeout(() => tooLong.abort(), longest)
   const signal = gone ? AbortSignal.any([tooLong.signal, gone()]) : tooLong.signal
-  metrics?.tenantWaits.inc({ for: of })
+  metrics?.tenantWaits.inc({ for: label })
   try {
     return await slots.take(tenant, { isUnbounded, signal })
   } catch (cause) {
     const isTooMany = cause instanceof TooManyWaitingError
-    const reasonLabel = isTooMany ? 'too_many' : 'too_long'
-    if (isTooMany || tooLong.signal.aborted) metrics?.tenantRefusals.inc({ for: of, reason: reasonLabel })
+    if (isTooMany || tooLong.signal.aborted)
+      metrics?.tenantRefusals.inc({ for: label, reason: isTooMany ? 'too_many' : 'too_long' })
     const waited = isTooMany ? 'too many wait already' : `this one has waited for ${longest / 1000} s`
     throw new TooManyWaitingError(`${reason}, and ${waited}: try again in a moment, or send fewer at once`, { cause })
   } finally {
     clearTimeout(timer)
-    metrics?.tenantWaits.dec({ for: of })
+    metrics?.tenantWaits.dec({ for: label })
   }
 }

@@ -88,7 +88,7 @@ class StuckConnection implements Connection {
   }
 }
 
-/** What alice may listen to, as the operation answers. */
+/** The answer of the operation by which alice listens to a conversation. */
 async function listening(conversationId: string): Promise<Listening> {
   const { body } = await dispatch(platform.context, {
     method: 'GET',

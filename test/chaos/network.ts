@@ -90,3 +90,16 @@ export async function openLink(target: () => number): Promise<Link> {
     },
   }
 }
+
+/**
+ * Opens a link to the server of a URL.
+ *
+ * @returns the link, and the URL at which the server is reached by way of it
+ */
+export async function openLinkTo(url: string): Promise<{ link: Link; url: string }> {
+  const address = new URL(url)
+  const target = Number(address.port)
+  const link = await openLink(() => target)
+  address.port = String(link.port)
+  return { link, url: address.href }
+}

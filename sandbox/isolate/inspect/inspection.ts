@@ -65,7 +65,7 @@ export interface Inspection extends Omit<InspectOptions, 'depth' | 'maxArrayLeng
   customFailed: boolean
 }
 
-/** Deeper objects are named only, whatever the options say: the stack ends some thousand calls deep. */
+/** Deeper objects are shown by their name alone, with any options: the stack has room for some thousand calls. */
 const deepest = 200
 
 export function beginInspection(

@@ -3,7 +3,7 @@ import { repeatText } from './built-ins.ts'
 import { spend, type Inspection, type Style } from './inspection.ts'
 import { quote } from './text.ts'
 
-/** Below this length, a text is shown on one line whatever the width. */
+/** Up to this length, a text is shown on one line at any width. */
 const shortText = 16
 
 /** Shows a value that is neither an object nor a function. */

@@ -38,7 +38,7 @@ test('no number is longer in PostgreSQL than it is counted, and none is counted 
   }
 })
 
-test('texts and names of fields count as they are, whatever they contain, and so do other words', () => {
+test('texts and names of fields count as they are, with exponents in them too, and so do other words', () => {
   for (const value of [{ '1e300': ['2E300', '\\', '"1e300', true, false, null] }, ['1e300\\'], 'e300']) {
     const text = JSON.stringify(value)
     expect(storedLength(text)).toBe(text.length)

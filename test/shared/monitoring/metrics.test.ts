@@ -4,7 +4,7 @@ import { openContext, type Context } from '#shared/context.ts'
 import { serveMetrics } from '#shared/monitoring/metrics-endpoint.ts'
 import { exposeMetrics } from '#shared/monitoring/metrics.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
-import { openLink, type Link } from '../../chaos/network.ts'
+import { openLinkTo, type Link } from '../../chaos/network.ts'
 import { createDatabase } from '../../support/databases.ts'
 
 const token = 'the-operator-of-the-tests-of-metrics'
@@ -18,15 +18,13 @@ let link: Link
 let context: Context
 beforeEach(async () => {
   parts = new AsyncDisposableStack()
-  const { url } = parts.adopt(await createDatabase(), (database) => database.drop())
-  const address = new URL(url)
-  const target = Number(address.port)
-  link = parts.use(await openLink(() => target))
-  address.port = String(link.port)
+  const database = parts.adopt(await createDatabase(), (open) => open.drop())
+  const linked = await openLinkTo(database.url)
+  link = parts.use(linked.link)
   const config = readConfig({
     ISOBOT_SECRET: 'a secret of at least thirty-two characters',
     METRICS_TOKEN: token,
-    DATABASE_URL: address.href,
+    DATABASE_URL: linked.url,
   })
   context = parts.use(openContext(config, createLogger('test', 'silent')))
   exposeMetrics(context)

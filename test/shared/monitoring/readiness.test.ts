@@ -7,7 +7,7 @@ import { openJobWorker, type JobWorker } from '#shared/queue/job-worker.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { startMonitoringServer } from '../../../worker/metrics/monitoring-server.ts'
 import { freePort } from '../../../cli/postgres/free-port.ts'
-import { openLink, type Link } from '../../chaos/network.ts'
+import { openLinkTo, type Link } from '../../chaos/network.ts'
 import { createDatabase } from '../../support/databases.ts'
 import { startRedis } from '../../support/redis.ts'
 
@@ -22,12 +22,10 @@ let link: Link
 let config: Config
 beforeEach(async () => {
   parts = new AsyncDisposableStack()
-  const { url } = parts.adopt(await createDatabase(), (database) => database.drop())
-  const address = new URL(url)
-  const target = Number(address.port)
-  link = parts.use(await openLink(() => target))
-  address.port = String(link.port)
-  config = configOf({ DATABASE_URL: address.href })
+  const database = parts.adopt(await createDatabase(), (open) => open.drop())
+  const linked = await openLinkTo(database.url)
+  link = parts.use(linked.link)
+  config = configOf({ DATABASE_URL: linked.url })
 })
 afterEach(() => parts.disposeAsync())
 

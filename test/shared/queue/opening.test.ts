@@ -3,7 +3,7 @@ import { readConfig } from '#shared/config/config.ts'
 import { openContext } from '#shared/context.ts'
 import { openJobWorker } from '#shared/queue/job-worker.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
-import { openLink } from '../../chaos/network.ts'
+import { openLinkTo } from '../../chaos/network.ts'
 import { openPlatform } from '../../support/platform.ts'
 
 const options = { concurrency: 2, lockMilliseconds: 30_000, stalledMilliseconds: 60_000 }
@@ -14,11 +14,9 @@ test('a worker whose database became unavailable while it opened the queue takes
   await using parts = new AsyncDisposableStack()
   const platform = parts.use(await openPlatform({ backEnd: 'postgres', worker: false }))
   const { db, queue } = platform.context
-  const address = new URL(platform.environment['DATABASE_URL']!)
-  const target = Number(address.port)
-  const link = parts.use(await openLink(() => target))
-  address.port = String(link.port)
-  const config = readConfig({ ...platform.environment, DATABASE_URL: address.href })
+  const { link, url } = await openLinkTo(platform.environment['DATABASE_URL']!)
+  parts.use(link)
+  const config = readConfig({ ...platform.environment, DATABASE_URL: url })
   const context = parts.use(openContext(config, createLogger('test', config.logLevel)))
   const { database } = context.dependencies
   const activity = () => db('pg_stat_activity').whereRaw('datname = current_database()')

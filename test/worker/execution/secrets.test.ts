@@ -105,7 +105,7 @@ describe('the secrets of a bot', () => {
     expect(written).toContain('Observation env: {\\"data\\":{\\"key\\":\\"***\\"')
   })
 
-  test('are starred out in whatever form an inspection shows them: quoted, by lines, indented, cut, as names', async () => {
+  test('are starred out in each form that an inspection gives them: quoted, by lines, indented, cut, as names', async () => {
     const key = ['-----BEGIN KEY-----', 'it\'s "a\\b`', 'MIIEvQIBADANBgkq', 'é\u0001\u0085fghijk'].join('\r\n')
     const code = `import util from 'node:util'
       ${hook(`

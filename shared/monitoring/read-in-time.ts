@@ -9,7 +9,7 @@ const maxMilliseconds = 2000
  *
  * @throws ApiError 503 when they come later, and at once while the database is known to be unavailable
  */
-export async function soon<Result>(
+export async function readInTime<Result>(
   { database }: Pick<Dependencies, 'database'>,
   read: () => Promise<Result>,
 ): Promise<Result> {
