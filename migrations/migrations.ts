@@ -69,6 +69,7 @@ import * as workflowsByTags from './119_workflows_by_tags.ts'
 import * as installationRemovals from './120_installation_removals.ts'
 import * as statesOfOwners from './121_states_of_owners.ts'
 import * as pageBytes from './122_page_bytes.ts'
+import * as deletionsOfBots from './123_deletions_of_bots.ts'
 
 interface Migration extends Knex.Migration {
   /** Where old and new processes cannot do everything side by side: what does not work, and what to do until all are replaced. */
@@ -142,6 +143,7 @@ export const migrations: Record<string, Migration> = {
   '120_installation_removals': installationRemovals,
   '121_states_of_owners': statesOfOwners,
   '122_page_bytes': pageBytes,
+  '123_deletions_of_bots': deletionsOfBots,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -315,6 +315,7 @@ create table bots (
   url text,
   keeps_prompts boolean not null default false,
   retention jsonb not null default '{}'::jsonb,
+  deletion_began_at timestamp with time zone,
   constraint bots_pkey PRIMARY KEY (id),
   constraint bots_version_fkey FOREIGN KEY (id, version_id) REFERENCES bot_versions(bot_id, id),
   constraint bots_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE

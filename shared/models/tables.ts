@@ -109,6 +109,8 @@ export interface BotRow {
   /** The address of the code of a bot under development, which runs there and not here; null for others. */
   url: string | null
   deployed_at: Date
+  /** The begin of its deletion, which may have been interrupted; null otherwise. */
+  deletion_began_at: Date | null
   created_at: Date
   updated_at: Date
 }

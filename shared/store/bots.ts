@@ -53,6 +53,13 @@ export async function lockBot(transaction: Database, workspaceId: string, id: st
   return transaction('bots').where({ workspace_id: workspaceId, id }).forNoKeyUpdate().first()
 }
 
+/** Marks a locked bot as one whose rows are about to be deleted. A repeated deletion keeps the begin of the first one. */
+export async function beginDeletion(transaction: Database, id: string): Promise<void> {
+  await query(transaction, 'update bots set deletion_began_at = coalesce(deletion_began_at, now()) where id = :id', {
+    id,
+  })
+}
+
 /** Moves a bot to another workspace. Its rows follow: they name the bot, and none names the workspace. */
 export async function moveBot(
   transaction: Database,

@@ -1,6 +1,6 @@
 import { closedObject } from '../../schema.ts'
 import { operation } from '../../rpc/operation.ts'
-import { deleteBotRow, lockBot } from '../../store/bots.ts'
+import { beginDeletion, deleteBotRow, lockBot } from '../../store/bots.ts'
 import { deleteRowsOfBot } from '../../store/delete-rows.ts'
 import { transact } from '../../store/database.ts'
 import { listInstallations } from '../../store/installations.ts'
@@ -21,6 +21,7 @@ export const deleteBot = operation({
     const { db, caller, installations } = context
     const postCommitWork = await transact(db, async (transaction) => {
       if (!(await lockBot(transaction, caller.workspaceId, id))) throw noSuchBot(id)
+      await beginDeletion(transaction, id)
       const registered = (await listInstallations(transaction, id)).filter(
         (row) => row.integration_id !== null && !isUnregistered(row),
       )

@@ -48,6 +48,8 @@ export const transferBot = operation({
       }
       const bot = await lockBot(transaction, workspaceId, id)
       if (!bot) throw noSuchBot(id)
+      // Its rows are deleted in further transactions: the other workspace would get a bot without them.
+      if (bot.deletion_began_at) throw isBeingDeleted(id)
       const erasures = await listDataRequestsOfBot(transaction, id, [workspaceId, targetWorkspaceId])
       if (erasures.length > 0) throw isBeingErased(erasures, workspaceId)
       const foreign = [
@@ -83,6 +85,13 @@ function cannotFollow(installed: { alias: string; integration: string }[]): ApiE
     `The bot has integrations or plugins that the other workspace does not have: ${names.join(', ')}. Remove them from the bot ` +
       'first, and install those of the other workspace after the transfer',
     { metadata: { aliases: installed.map(({ alias }) => alias) } },
+  )
+}
+
+function isBeingDeleted(id: string): ApiError {
+  return new ApiError(
+    'ResourceLockedConflict',
+    `Bot '${id}' is being deleted, or its deletion was interrupted. Repeat the deletion if the bot still exists`,
   )
 }
 

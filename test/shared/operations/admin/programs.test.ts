@@ -341,6 +341,31 @@ describe('the transfer of a bot', () => {
     expect((await as(target).getBot({ id })).bot.id).toBe(id)
   })
 
+  test('is refused while the bot is being deleted, and after a deletion that was interrupted', async () => {
+    const target = await createMember(platform, 'administrator')
+    const targetWorkspaceId = target['x-workspace-id']
+    await join(targetWorkspaceId)
+    const { id, chatUrl } = await platform.createBot()
+    await createChatUser(chatUrl)
+    const { db } = platform.context
+    const isRefused = () =>
+      expect(client.transferBot({ id, targetWorkspaceId })).rejects.toMatchObject(isLocked('is being deleted'))
+
+    // The deletion waits for a row that another transaction holds, until it is beyond its time.
+    const deletion = await db.transaction(async (transaction) => {
+      await transaction('users').where({ bot_id: id }).forUpdate()
+      const ended = client.deleteBot({ id }).catch((error: unknown) => error)
+      const waits = async () => (await db('bots').where({ id }).first('deletion_began_at'))?.deletion_began_at
+      await expect.poll(waits).toBeInstanceOf(Date)
+      await isRefused()
+      return await ended
+    })
+    expect(deletion).toMatchObject({ type: 'Internal' })
+    await isRefused()
+    await client.deleteBot({ id })
+    await expect(client.getBot({ id })).rejects.toMatchObject(missing)
+  })
+
   test('needs an administrator of both workspaces', async () => {
     const { id } = await platform.createBot()
     const stranger = await createMember(platform, 'owner')
