@@ -70,6 +70,7 @@ import * as installationRemovals from './120_installation_removals.ts'
 import * as statesOfOwners from './121_states_of_owners.ts'
 import * as pageBytes from './122_page_bytes.ts'
 import * as deletionsOfBots from './123_deletions_of_bots.ts'
+import * as reservationsWithoutBots from './124_reservations_without_bots.ts'
 
 interface Migration extends Knex.Migration {
   /** Where old and new processes cannot do everything side by side: what does not work, and what to do until all are replaced. */
@@ -144,6 +145,7 @@ export const migrations: Record<string, Migration> = {
   '121_states_of_owners': statesOfOwners,
   '122_page_bytes': pageBytes,
   '123_deletions_of_bots': deletionsOfBots,
+  '124_reservations_without_bots': reservationsWithoutBots,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -1073,11 +1073,8 @@ create table model_reservations (
   tokens bigint not null,
   cost numeric not null,
   expires_at timestamp(3) with time zone not null,
-  constraint model_reservations_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint model_reservations_pkey PRIMARY KEY (id)
 );
-
-CREATE INDEX model_reservations_by_bot ON public.model_reservations USING btree (bot_id);
 
 CREATE INDEX model_reservations_by_expiry ON public.model_reservations USING btree (expires_at);
 

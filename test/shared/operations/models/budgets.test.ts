@@ -256,6 +256,21 @@ test('a reservation that is never settled is released when its call can no longe
   expect(await db('model_reservations').where({ bot_id: botId })).toEqual([])
 })
 
+test('the workspace gets back what was reserved for calls of a bot that is deleted meanwhile', async () => {
+  const { db } = platform.context
+  const reserve = (milliseconds: number) =>
+    reserveUsage(db, botId, { tokens: 100, cost: 1 }, { operatorBudget: {}, milliseconds })
+  const { tokens: before } = (await budgetOf()).spent.month
+  const settled = await reserve(60_000)
+  await reserve(-1)
+  expect(await platform.ask('DELETE', `/v1/admin/bots/${botId}`)).toMatchObject({ status: 200 })
+  expect((await budgetOf()).spent.month.tokens).toBe(before + 200)
+  const usages = [{ model: 'local:small', calls: 1, inputTokens: 5, outputTokens: 5, cost: 0.5 }]
+  await settleUsage(db, settled, { usages, failures: [] })
+  await releaseLostReservations(db, 10)
+  expect((await budgetOf()).spent.month.tokens).toBe(before + 10)
+})
+
 test('usage is deleted after the days that the operator keeps it', async () => {
   const { db } = platform.context
   await generate()
