@@ -296,8 +296,10 @@ export async function endRegistration(db: Database, end: RegistrationEnd): Promi
   const [row] = await query<InstallationRow>(
     db,
     `update installations set
-       -- The integration is asked for the opposite next: that stands.
+       -- What the integration is asked for next stands.
        status = case
+         when not is_last then status
+         -- That may have been stored while this statement waited for the row.
          when :type = 'register' and status = 'unregistration_pending' then status
          when :type = 'unregister' and status = 'registration_pending' then status
          else :status
@@ -306,10 +308,17 @@ export async function endRegistration(db: Database, end: RegistrationEnd): Promi
        register_failures = case when :status = 'registration_failed' then register_failures + 1 else 0 end,
        next_register_at = case when :status <> 'registration_failed' or schedule is null then next_register_at
          else least(next_register_at, clock_timestamp() + interval '1 minute' * 2 ^ least(register_failures, 20)) end
+     from (
+       -- An installation that is to be removed is deleted after its last unregister().
+       select not exists (
+         select from events later where later.mailbox = :installationId and later.status = 'pending' and later.id <> :eventId
+           and later.type in ('register', 'unregister')
+       ) as is_last
+     ) requests
      where id = :installationId and bot_id = :botId and exists (
        select from events where events.id = :eventId and attempt = :attempt and ended_at is null
      )
-     returning *`,
+     returning installations.*`,
     { ...end, statusReason: end.statusReason && storableText(end.statusReason) },
   )
   return row

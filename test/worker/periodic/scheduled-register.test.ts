@@ -3,6 +3,7 @@ import { Redis } from 'ioredis'
 import { openContext } from '#shared/context.ts'
 import { nextTime } from '#shared/integrations/register-schedule.ts'
 import { newRegistration, registerBySchedule, registrationEnded } from '#shared/integrations/registration.ts'
+import { deleteRemovable } from '#shared/store/installations.ts'
 import { claimNextEvents } from '#shared/store/mailboxes.ts'
 import {
   configureInstalledIntegration,
@@ -255,6 +256,26 @@ describe('without a worker', () => {
       })
       await registrationEnded(platform.context, unregister, { status: 'processed' })
       expect(await find(platform, installation)).toMatchObject({ status: 'unregistered', status_reason: null })
+    })
+
+    test('of an integration that is removed, installed and removed again removes it after the last one only', async () => {
+      const removed = { status: 'unregistration_pending', removal_requested_at: new Date() } as const
+      const installation = await install(removed)
+      const { db } = platform.context
+      for (const type of ['unregister', 'register', 'unregister'] as const) await request(platform, installation, type)
+      const seen: unknown[] = []
+      for (let count = 0; count < 3; count++) {
+        const event = await claim(platform, installation)
+        await registrationEnded(platform.context, event, { status: 'processed' })
+        await db('events').where({ id: event.id }).update({ status: 'processed', ended_at: new Date() })
+        const { status } = await find(platform, installation)
+        seen.push([event.type, status, await deleteRemovable(db, { botId: installation.bot_id, id: installation.id })])
+      }
+      expect(seen).toEqual([
+        ['unregister', 'unregistration_pending', false],
+        ['register', 'unregistration_pending', false],
+        ['unregister', 'unregistered', true],
+      ])
     })
   })
 })
