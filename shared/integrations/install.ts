@@ -16,6 +16,7 @@ import {
   beginRemoval,
   configureInstallation,
   deleteInstallation,
+  emptyInstallation,
   enableInstallation,
   insertInstallation,
   updateInstallation,
@@ -68,7 +69,7 @@ export async function changeInstallations(
       const { configuration } = change
       if (configuration) await configureInstallation(transaction, config.secret, { ...key, configuration })
     } else if (present.integration_id === null || isUnregistered(present)) {
-      if (isInbox(present)) await assertNoSessions(transaction, present.id)
+      if (isInbox(present)) await emptyInbox(transaction, key)
       await deleteInstallation(transaction, key)
     } else {
       await beginRemoval(transaction, key)
@@ -94,6 +95,13 @@ export async function finishInstallations(context: Context, postCommitWork: Post
 }
 
 /** @throws ApiError `ReferenceConstraint` when people answer through an inbox that is to be removed */
+async function emptyInbox(transaction: Database, inbox: { botId: string; id: string }): Promise<void> {
+  await assertNoSessions(transaction, inbox.id)
+  await emptyInstallation(transaction, inbox)
+  // One may have begun meanwhile.
+  await assertNoSessions(transaction, inbox.id)
+}
+
 async function assertNoSessions(transaction: Database, installationId: string): Promise<void> {
   if (!(await hasSessions(transaction, installationId))) return
   throw new ApiError(

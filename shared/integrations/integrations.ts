@@ -8,7 +8,7 @@ import { anyObject } from '../models/definition.ts'
 import type { integrationDefinitionSchema } from '../models/integration.ts'
 import type { Infer } from '../schema.ts'
 import { decryptInstallation } from '../store/installations.ts'
-import type { ShownIntegration } from '../store/integrations.ts'
+import { keepIntegrations, type ShownIntegration } from '../store/integrations.ts'
 import { findInstallable } from './public-integrations.ts'
 import type { Database } from '../store/database.ts'
 import type { InstallationRow } from '../models/tables.ts'
@@ -224,6 +224,8 @@ async function findVersionFor(
   name: string,
   id: string | undefined,
 ): Promise<ShownIntegration> {
+  // Its workspace may be making it private, or deleting it.
+  await keepIntegrations(db, [id ?? name])
   const integration = await findInstallable(db, workspaceId, id ?? name)
   if (integration) return integration
   if (id)

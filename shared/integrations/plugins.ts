@@ -58,8 +58,8 @@ export async function assertPlugins(
   after: Plugins = {},
   change: Plugins = {},
 ): Promise<void> {
+  assertPluginCount(after)
   const merged = new Map(Object.entries(after))
-  if (merged.size > maxPlugins) throw new ApiError('LimitExceeded', `A bot has at most ${maxPlugins} plugins`)
   for (const [alias, given] of Object.entries(change)) {
     const settings = merged.get(alias)
     if (!given || !settings) continue
@@ -81,6 +81,12 @@ export async function assertPlugins(
     // Integrations that were set before may be deleted since: the plugin goes on without them.
     await backingEntities(db, workspaceId, plugin, implementationsOf(given))
   }
+}
+
+/** @throws ApiError `LimitExceeded` */
+export function assertPluginCount(plugins: Plugins = {}): void {
+  if (Object.keys(plugins).length <= maxPlugins) return
+  throw new ApiError('LimitExceeded', `A bot has at most ${maxPlugins} plugins`)
 }
 
 function assertConfiguration(field: string, plugin: Plugin, { enabled = true, configuration = {} }: PluginSettings) {

@@ -127,12 +127,21 @@ export async function updateAccountFields(
   if (Object.keys(fields).length > 0) await db('accounts').where({ id }).update(fields)
 }
 
-/** Deletes an account with its memberships, tokens and preferences. */
-export async function deleteAccountRow(transaction: Database, id: string): Promise<void> {
+/**
+ * Deletes an account with its memberships, tokens and preferences.
+ *
+ * @returns false when the account has become a member of another workspace, maybe its only owner, since the transaction has
+ *   looked: then it may not be committed
+ */
+export async function deleteAccountRow(transaction: Database, id: string): Promise<boolean> {
   // The memberships go first: an assignment keeps them until it is committed, and is released then.
   await transaction('members').where({ account_id: id }).delete()
   await releaseHandovers(transaction, id)
+  // The lock waits for transactions that make the account a member, so that their rows are seen.
+  await transaction('accounts').where({ id }).forUpdate().first('id')
+  if (await transaction('members').where({ account_id: id }).first('workspace_id')) return false
   await transaction('accounts').where({ id }).delete()
+  return true
 }
 
 /** Stores a token regardless of the account's number of tokens: its first one, or the one from the environment. */

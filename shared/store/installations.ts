@@ -95,6 +95,19 @@ export async function beginRemoval(db: Database, { botId, id }: { botId: string;
     })
 }
 
+/**
+ * Deletes the users and conversations of an installation, and keeps it from getting others until the transaction ends. Those that
+ * were being created have the time to be stored, and stay.
+ */
+export async function emptyInstallation(
+  transaction: Database,
+  { botId, id }: { botId: string; id: string },
+): Promise<void> {
+  // The conversations come first, as in a message, which locks its conversation and then the installation.
+  await deleteRowsOfInstallation(transaction, id)
+  await transaction('installations').where({ bot_id: botId, id }).forUpdate().first('id')
+}
+
 /** Deletes an installation with its users and conversations. */
 export async function deleteInstallation(db: Database, { botId, id }: { botId: string; id: string }): Promise<void> {
   await deleteRowsOfInstallation(db, id)
@@ -201,6 +214,15 @@ export async function findChat(db: Database, secret: PlatformSecret, botId: stri
 /** A bot's installations, oldest first, with encrypted configurations. */
 export async function listInstallations(db: Database, botId: string): Promise<InstallationRow[]> {
   return db('installations').where({ bot_id: botId }).orderBy('created_at')
+}
+
+/** The ids of the integrations that are installed on a bot, built-in ones excepted. */
+export async function listIntegrationIds(db: Database, botId: string): Promise<string[]> {
+  const rows = await db('installations')
+    .where({ bot_id: botId })
+    .whereNotNull('integration_id')
+    .select('integration_id')
+  return [...new Set(rows.flatMap(({ integration_id: id }) => id ?? []))]
 }
 
 /** The installations on a bot of integrations that a workspace neither has nor finds public, oldest first. */

@@ -111,6 +111,11 @@ export async function lockIntegration(
     .first(...shown)
 }
 
+/** Keeps integrations from being deleted, and from other changes of `lockIntegration`, until the transaction ends. */
+export async function keepIntegrations(transaction: Database, ids: string[]): Promise<void> {
+  await transaction('integrations').whereIn('id', ids).orderBy('id').forKeyShare().select('id')
+}
+
 /** The hash of an integration's code. */
 export async function hashOfIntegration(db: Database, id: string): Promise<string | undefined> {
   return (await db('integrations').where({ id }).first('hash'))?.hash

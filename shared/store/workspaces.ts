@@ -47,6 +47,16 @@ export async function lockWorkspace(transaction: Database, id: string): Promise<
   return (await transaction('workspaces').where({ id }).forNoKeyUpdate().first('id')) !== undefined
 }
 
+/**
+ * Keeps a workspace as it is until the transaction ends, for its deletion: it waits for bots, integrations and members that are
+ * being created, and for installations of its integrations, and none is created meanwhile.
+ */
+export async function lockForDeletion(transaction: Database, id: string): Promise<void> {
+  // Foreign keys of rows that are inserted lock what they refer to, which only this kind of lock waits for.
+  await transaction('workspaces').where({ id }).forUpdate().first('id')
+  await transaction('integrations').where({ workspace_id: id }).orderBy('id').forUpdate().select('id')
+}
+
 /** Locks several workspaces, as `lockWorkspace` does, in an order that makes no deadlock. */
 export async function lockWorkspaces(transaction: Database, ids: string[]): Promise<void> {
   await transaction('workspaces').whereIn('id', ids).orderBy('id').forNoKeyUpdate().select('id')

@@ -10,6 +10,7 @@ import { builtInIntegration } from '../../models/chat-integration.ts'
 import { changeSecrets, mergeSecrets } from '../../store/named-secrets.ts'
 import { operation } from '../../rpc/operation.ts'
 import { insertBot } from '../../store/bots.ts'
+import { transact } from '../../store/database.ts'
 import { insertInstallation } from '../../store/installations.ts'
 import { insertUser } from '../../store/users.ts'
 import { assertAllowed } from './assert-allowed.ts'
@@ -55,7 +56,7 @@ export const createBot = operation({
     const inspected = upload && (await inspectCode(context, workspaceId, { ...upload, limits, secrets: loaded }))
     const events = withPluginEvents(recurringEvents, {}, definition.plugins)
     const schedules = await planSchedules(db, inspected, events)
-    const postCommitWork = await db.transaction(async (transaction) => {
+    const postCommitWork = await transact(db, async (transaction) => {
       await insertBot(transaction, {
         id,
         workspaceId,

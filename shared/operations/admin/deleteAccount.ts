@@ -13,7 +13,7 @@ export const deleteAccount = operation({
   method: 'POST',
   path: '/v1/admin/account/me',
   access: 'account',
-  errors: ['ReferenceConstraint'],
+  errors: ['ReferenceConstraint', 'ResourceLockedConflict'],
   input: closedObject({}),
   output: closedObject({}),
 
@@ -27,7 +27,9 @@ export const deleteAccount = operation({
           `You are the only owner of ${names}: give another member the role owner, or delete the workspace`,
         )
       }
-      await deleteAccountRow(transaction, caller.accountId)
+      if (!(await deleteAccountRow(transaction, caller.accountId))) {
+        throw new ApiError('ResourceLockedConflict', 'You have just become a member of another workspace: try again')
+      }
     })
     return {}
   },

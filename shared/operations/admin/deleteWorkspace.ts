@@ -2,7 +2,8 @@ import { closedObject } from '../../schema.ts'
 import { ApiError } from '../../errors.ts'
 import { operation } from '../../rpc/operation.ts'
 import { isInstalledElsewhere } from '../../store/public-integrations.ts'
-import { deleteWorkspaceRow, hasBots, lockWorkspace } from '../../store/workspaces.ts'
+import { transact } from '../../store/database.ts'
+import { deleteWorkspaceRow, hasBots, lockForDeletion } from '../../store/workspaces.ts'
 import { findOwnWorkspace } from './find-own-workspace.ts'
 
 export const deleteWorkspace = operation({
@@ -17,8 +18,8 @@ export const deleteWorkspace = operation({
 
   async handle(context, { id }) {
     await findOwnWorkspace(context, id)
-    await context.db.transaction(async (transaction) => {
-      await lockWorkspace(transaction, id)
+    await transact(context.db, async (transaction) => {
+      await lockForDeletion(transaction, id)
       if (await hasBots(transaction, id)) {
         throw new ApiError(
           'ReferenceConstraint',

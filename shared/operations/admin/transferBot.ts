@@ -11,7 +11,8 @@ import { beginRecord, endRecord } from '../../store/audit.ts'
 import { lockBot, moveBot } from '../../store/bots.ts'
 import { transact, type Database } from '../../store/database.ts'
 import { releaseForeignHandovers } from '../../store/handovers.ts'
-import { listForeignIntegrations } from '../../store/installations.ts'
+import { listForeignIntegrations, listIntegrationIds } from '../../store/installations.ts'
+import { keepIntegrations } from '../../store/integrations.ts'
 import { listDataRequestsOfBot } from '../../store/data-requests.ts'
 import { lockWorkspaces } from '../../store/workspaces.ts'
 import { noSuchBot } from './describe-bot.ts'
@@ -52,6 +53,8 @@ export const transferBot = operation({
       if (bot.deletion_began_at) throw isBeingDeleted(id)
       const erasures = await listDataRequestsOfBot(transaction, id, [workspaceId, targetWorkspaceId])
       if (erasures.length > 0) throw isBeingErased(erasures, workspaceId)
+      // None becomes private before the bot is in the other workspace.
+      await keepIntegrations(transaction, await listIntegrationIds(transaction, id))
       const foreign = [
         ...(await listForeignIntegrations(transaction, id, targetWorkspaceId)),
         ...(await listForeignPlugins(transaction, bot, targetWorkspaceId)),

@@ -20,7 +20,7 @@ import { botFields, describeChange, noSuchBot } from './describe-bot.ts'
 import { assertSameParts, ofOneVersion } from './of-one-version.ts'
 import { toUpload } from './to-upload.ts'
 import { finishInstallations } from '../../integrations/install.ts'
-import { assertPlugins, withPluginEvents } from '../../integrations/plugins.ts'
+import { assertPluginCount, assertPlugins, withPluginEvents } from '../../integrations/plugins.ts'
 
 export const updateBot = operation({
   name: 'updateBot',
@@ -98,6 +98,8 @@ export const updateBot = operation({
         if (upload && wasDeployed) await assertSameParts(transaction, id, sent, upload)
         const former: BotDefinition = row.definition
         const definition: BotDefinition = mergePatch(botDefinitionSchema, former, change)
+        // Another request may have added some since.
+        assertPluginCount(definition.plugins)
         await updateBotFields(transaction, workspaceId, id, {
           name,
           permissions,

@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Knex } from 'knex'
+import { newId } from '#shared/ids.ts'
+import { insertMember, insertWorkspace } from '#shared/store/accounts.ts'
+import { openDatabase, type Database } from '#shared/store/database.ts'
+import { insertSession } from '#shared/store/inbox.ts'
+import { lockIntegration } from '#shared/store/integrations.ts'
+import { insertUser } from '#shared/store/users.ts'
+import { createMember } from '../../../support/members.ts'
+import { openPlatform, type Platform } from '../../../support/platform.ts'
+
+/** Two changes at once: a transaction of the test holds a lock, so that the order of their statements is certain. */
+
+let platform: Platform
+/** Connections for the transactions of the test, beside those of the platform. */
+let db: Database
+beforeAll(async () => {
+  platform = await openPlatform({ worker: false })
+  db = openDatabase({ ...platform.context.config.database, poolSize: 10 })
+})
+afterAll(async () => {
+  await db.destroy()
+  await platform[Symbol.asyncDispose]()
+})
+
+const patience = { timeout: 10_000, interval: 20 }
+
+/** How many statements of this database wait for a lock. */
+async function waiting(): Promise<number> {
+  const { rows } = await db.raw<{ rows: [{ count: number }] }>(
+    `select count(*)::integer as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  )
+  return rows[0].count
+}
+
+async function createWorkspace(): Promise<string> {
+  return (await platform.ask('POST', '/v1/admin/workspaces', { name: 'Another' })).body.id
+}
+
+const inWorkspace = (id: string) => ({ 'x-workspace-id': id })
+
+/** Creates an integration whose code is elsewhere. */
+async function createTool(workspaceId = platform.workspaceId): Promise<string> {
+  const tool = { name: `tool-${randomUUID()}`, version: '1.0.0', dev: true, url: 'https://one.example' }
+  return (await platform.ask('POST', '/v1/admin/integrations', tool, inWorkspace(workspaceId))).body.integration.id
+}
+
+/** Makes an integration one that a worker has compiled, and that every workspace or only its own can use. */
+async function setVisibility(on: Database, id: string, visibility: 'public' | 'private'): Promise<void> {
+  await on('integrations')
+    .where({ id })
+    .update({ url: null, definition: on.raw(`definition || ?::jsonb`, [JSON.stringify({ visibility })]) })
+}
+
+/** Keeps an integration from being installed until the transaction ends. */
+async function hold(id: string, workspaceId = platform.workspaceId): Promise<Knex.Transaction> {
+  const transaction = await db.transaction()
+  expect(await lockIntegration(transaction, workspaceId, id)).toBeDefined()
+  return transaction
+}
+
+const installed = (integrationId: string) => ({ integrationId, enabled: false })
+
+test('a workspace in which a bot is being created is not deleted', async () => {
+  const workspaceId = await createWorkspace()
+  const toolId = await createTool(workspaceId)
+  const holder = await hold(toolId, workspaceId)
+  const integrations = { tool: installed(toolId) }
+  const creation = platform.ask('POST', '/v1/admin/bots', { integrations }, inWorkspace(workspaceId))
+  await expect.poll(waiting, patience).toBe(1)
+  const path = `/v1/admin/workspaces/${workspaceId}`
+  const deletion = platform.ask('DELETE', path, {}, inWorkspace(workspaceId))
+  await expect.poll(waiting, patience).toBe(2)
+  await holder.commit()
+  const { status, body } = await creation
+  expect(status).toBe(200)
+  expect(await deletion).toMatchObject({ status: 409, body: { type: 'ReferenceConstraint' } })
+  const found = await platform.ask('GET', `/v1/admin/bots/${body.bot.id}`, undefined, inWorkspace(workspaceId))
+  expect(found.status).toBe(200)
+})
+
+test('a workspace whose integration another one is installing is not deleted', async () => {
+  const workspaceId = await createWorkspace()
+  const publishedId = await createTool(workspaceId)
+  await setVisibility(db, publishedId, 'public')
+  const toolId = await createTool()
+  const bot = await platform.createBot()
+  const holder = await hold(toolId)
+  const integrations = { published: installed(publishedId), tool: installed(toolId) }
+  const installation = platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { integrations })
+  await expect.poll(waiting, patience).toBe(1)
+  const deletion = platform.ask('DELETE', `/v1/admin/workspaces/${workspaceId}`, {}, inWorkspace(workspaceId))
+  await expect.poll(waiting, patience).toBe(2)
+  await holder.commit()
+  expect(await installation).toMatchObject({ status: 200 })
+  expect(await deletion).toMatchObject({
+    status: 409,
+    body: { type: 'ReferenceConstraint', message: expect.stringContaining('Bots of other workspaces') },
+  })
+})
+
+test('an account that becomes the owner of another workspace meanwhile is not deleted', async () => {
+  const member = await createMember(platform, 'developer', platform.workspaceId)
+  const accountId = (await platform.ask('GET', '/v1/admin/account/me', undefined, member)).body.account.id as string
+  const workspaceId = newId('wkspace')
+  const creation = await db.transaction()
+  await insertWorkspace(creation, { id: workspaceId, name: 'Just created' })
+  await insertMember(creation, { workspaceId, accountId, role: 'owner' })
+  const deletion = platform.ask('POST', '/v1/admin/account/me', {}, member)
+  await expect.poll(waiting, patience).toBe(1)
+  await creation.commit()
+  expect(await deletion).toMatchObject({ status: 409, body: { type: 'ResourceLockedConflict' } })
+  expect(await db('members').where({ account_id: accountId }).pluck('workspace_id')).toHaveLength(2)
+  // The next attempt names the workspace.
+  const { body } = await platform.ask('POST', '/v1/admin/account/me', {}, member)
+  expect(body).toMatchObject({ type: 'ReferenceConstraint', message: expect.stringContaining(workspaceId) })
+})
+
+test('an inbox in which a session begins meanwhile is not removed', async () => {
+  const bot = await platform.createBot()
+  const { body } = await platform.ask('GET', '/v1/admin/hub/integrations/inbox/latest')
+  const inbox = { integrationId: body.integration.id, enabled: true, configuration: {} }
+  await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { integrations: { inbox } })
+  const row = await db('installations').where({ bot_id: bot.id, alias: 'inbox' }).first('id')
+  const installationId = row!.id
+  const userId = newId('user')
+  await insertUser(db, { id: userId, botId: bot.id, installationId })
+  const [handoverId, conversationId] = [newId('handover'), newId('conv')]
+  const start = await db.transaction()
+  const session = { handoverId, conversationId, botId: bot.id, installationId, channel: 'hitl', userId, messages: [] }
+  await insertSession(start, session)
+  const removal = platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { integrations: { inbox: null } })
+  await expect.poll(waiting, patience).toBe(1)
+  await start.commit()
+  expect(await removal).toMatchObject({ status: 409, body: { type: 'ReferenceConstraint' } })
+  expect(await db('handovers').where({ id: handoverId }).pluck('status')).toEqual(['pending'])
+})
+
+test('an integration that its workspace makes private meanwhile is not installed in another one', async () => {
+  const workspaceId = await createWorkspace()
+  const publishedId = await createTool(workspaceId)
+  await setVisibility(db, publishedId, 'public')
+  const bot = await platform.createBot()
+  const holder = await hold(publishedId, workspaceId)
+  const integrations = { published: installed(publishedId) }
+  const installation = platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { integrations })
+  await expect.poll(waiting, patience).toBe(1)
+  await setVisibility(holder, publishedId, 'private')
+  await holder.commit()
+  expect(await installation).toMatchObject({ status: 400, body: { type: 'ReferenceNotFound' } })
+  expect(await db('installations').where({ integration_id: publishedId })).toEqual([])
+})
+
+test('a bot is not transferred without an integration that becomes private meanwhile', async () => {
+  const publishedId = await createTool()
+  await setVisibility(db, publishedId, 'public')
+  const bot = await platform.createBot(undefined, { integrations: { published: installed(publishedId) } })
+  const targetWorkspaceId = await createWorkspace()
+  const holder = await hold(publishedId)
+  const transfer = platform.ask('POST', `/v1/admin/bots/${bot.id}/transfer`, { targetWorkspaceId })
+  await expect.poll(waiting, patience).toBe(1)
+  await setVisibility(holder, publishedId, 'private')
+  await holder.commit()
+  expect(await transfer).toMatchObject({ status: 409, body: { metadata: { aliases: ['published'] } } })
+})
+
+test('two changes of a bot at once do not give it more plugins than it may have', async () => {
+  const bot = await platform.createBot()
+  const code = { node: 'exports.node = 1', browser: 'exports.browser = 1' }
+  const { body } = await platform.ask('POST', '/v1/admin/plugins', { name: 'often', version: '1.0.0', code })
+  const plugins = (prefix: string) =>
+    Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`${prefix}${index}`, { id: body.plugin.id }]))
+  const holder = await db.transaction()
+  await holder('bots').where({ id: bot.id }).forUpdate().first('id')
+  const path = `/v1/admin/bots/${bot.id}`
+  const changes = ['one', 'other'].map((prefix) => platform.ask('PUT', path, { plugins: plugins(prefix) }))
+  await expect.poll(waiting, patience).toBe(2)
+  await holder.commit()
+  const answers = (await Promise.all(changes)).toSorted((one, other) => one.status - other.status)
+  expect(answers).toMatchObject([{ status: 200 }, { status: 413, body: { type: 'LimitExceeded' } }])
+  const { body: changed } = await platform.ask('GET', path)
+  expect(Object.keys(changed.bot.plugins)).toHaveLength(20)
+})
