@@ -99,7 +99,9 @@ function compare(
     state.count === serial.state.count &&
     state.digest === serial.state.digest &&
     (!hasFlows || isPositionSame(position, serial.state))
-  const otherLogs = { missing: missing(acknowledged.map(logOf), logs), repeated: repeated(logs) }
+  // The platform's lines of requests are the same for two uploads that took equally long.
+  const ofBot = logs.filter((line) => line.startsWith(logOf('')))
+  const otherLogs = { missing: missing(acknowledged.map(logOf), ofBot), repeated: repeated(ofBot) }
   const otherLines = otherLogs.missing.length + otherLogs.repeated.length
 
   differences.lost += lost.length
