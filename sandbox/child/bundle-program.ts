@@ -1,6 +1,7 @@
 import type { BundleKind } from '../protocol/contract.ts'
 import type { BundleSource } from '../protocol/protocol.ts'
 import type { CachedScript } from './cached-script.ts'
+import { importName } from './dynamic-imports.ts'
 import type { CompiledScript, Context, ExternalCopy, Isolate, Ivm, Script } from './isolated-vm.ts'
 import type { Scripts } from './scripts.ts'
 
@@ -80,5 +81,5 @@ export class BundleProgram {
  * call at first: a bundle of 500 KB then takes 38 ms to load instead of 26.
  */
 function toScript(code: string): string {
-  return `defineBundle((function (module, exports, require) {\n${code}\n}));0`
+  return `defineBundle((function (module, exports, require, ${importName}) {\n${code}\n}));0`
 }

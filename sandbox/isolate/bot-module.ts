@@ -2,6 +2,7 @@ import {
   apply,
   assign,
   create,
+  defineProperty,
   hasOwn,
   indexIn,
   isArray,
@@ -24,10 +25,10 @@ export interface EvaluatedModule {
 }
 
 /** Evaluates the bundle as a CommonJS module. */
-export function evaluateModule(wrapper: unknown, requireModule: (name: unknown) => unknown): EvaluatedModule {
+export function evaluateModule(wrapper: unknown, modules: ProvidedModules): EvaluatedModule {
   const module: { exports: unknown; flows?: unknown } = { exports: {} }
   if (typeof wrapper !== 'function') throw new NativeTypeError('The bundle is not a script')
-  apply(wrapper, module.exports, [module, module.exports, requireModule])
+  apply(wrapper, module.exports, [module, module.exports, modules.require, modules.importModule])
   const { exports } = module
   if (!isObject(exports)) throw new NativeTypeError('module.exports must be an object')
   return { exports, flows: hasOwn(module, 'flows') ? module.flows : undefined }
@@ -46,6 +47,8 @@ export function flowsOf(bot: BotExports): unknown {
 export interface ProvidedModules {
   /** The `require` of bundles. */
   require: (name: unknown) => unknown
+  /** The `import()` of bundles of the public SDK. */
+  importModule: (name: unknown) => Promise<object>
   /** Adds modules, by name, each with a function that makes it on first use. */
   add(provided: Record<string, () => unknown> | undefined): void
 }
@@ -65,7 +68,9 @@ export function createModules(): ProvidedModules {
     const module = (made[name] ??= record({ module: makers[name]!() }))
     return module.module
   }
+  const namespaces = create(null) as Record<string, object>
   return {
+    importModule: async (given) => (namespaces[find(given)] ??= namespaceOf(require(given))),
     require: assign(require, { resolve: find, cache: create(null) as object, main: undefined }),
     add(provided) {
       if (provided === undefined) return
@@ -73,6 +78,19 @@ export function createModules(): ProvidedModules {
       for (let index = 0; index < names.length; index += 1) makers[names[index]!] = provided[names[index]!]!
     },
   }
+}
+
+/** What an `import()` of a module of Node results in: the module as `default`, and each of its properties. */
+function namespaceOf(module: unknown): object {
+  const namespace = create(null) as Record<string, unknown>
+  const names = isObject(module) || typeof module === 'function' ? keys(module) : []
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index]!
+    const get = () => (module as Record<string, unknown>)[name]
+    defineProperty(namespace, name, record({ enumerable: true, configurable: true, get }))
+  }
+  defineProperty(namespace, 'default', record({ enumerable: true, value: module }))
+  return namespace
 }
 
 function withoutPrefix(name: string): string {

@@ -90,7 +90,7 @@ export const open: Open = (post, settings, ...preludes) => {
       if (isDefined) return
       isDefined = true
       try {
-        const evaluated = evaluateModule(wrapper, modules.require)
+        const evaluated = evaluateModule(wrapper, modules)
         bot = evaluated.exports
         flows = kind === 'sdk' ? undefined : indexFlows(evaluated.flows, flowsOf(bot))
         if (isolationOf(bot) === 'event') post('isolated', '', '', '')

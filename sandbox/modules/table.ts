@@ -178,9 +178,12 @@ const usesKeys =
 
 /**
  * A call with the name of a module as its only argument. Bundlers rename `require`, so the name of the function does not
- * matter.
+ * matter. That of `import()` may follow a comment for bundlers.
  */
-const calls = new RegExp(`\\(\\s*["'\`](?:node:)?(${nodeModuleNames.join('|')})["'\`]\\s*\\)`, 'g')
+const calls = new RegExp(
+  `\\(\\s*(?:/\\*[^*]*\\*/\\s*)?["'\`](?:node:)?(${nodeModuleNames.join('|')})["'\`]\\s*\\)`,
+  'g',
+)
 
 /** The name of the imports of a tokenizer in WebAssembly, in whose place the script `tokenizer` is. */
 const tokenizerImports = './tiktoken_bg.js'
@@ -197,7 +200,7 @@ export function scriptsFor(code: string): ScriptName[] {
   if (code.includes(tokenizerImports)) found.add('tokenizer')
   if (code.includes(quickJsName)) found.add('quickjs')
   // A search for the text is faster than the pattern, and most native bots do not contain it.
-  if (code.includes('require')) {
+  if (code.includes('require') || code.includes('import')) {
     for (const { 1: name, index } of code.matchAll(calls)) {
       if (!isMethod(code, index)) found.add(nodeModules[name as NodeModuleName].script)
     }

@@ -41,7 +41,17 @@ describe('globals of Node that an isolate does not have', () => {
     ['processes', `require('child_process').spawn('ls')`, /child_process\.spawn is not available/],
     ['threads', `new (require('node:worker_threads').Worker)('x')`, /worker_threads\.Worker is not available/],
     ['modules by computed names', `const name = 'pa' + 'th'; require(name)`, /names in a call, such as require/],
-    ['modules by import', `await import('node:fs')`, /./],
+    [
+      'files by import',
+      `(await import('node:fs')).readFileSync('/etc/passwd')`,
+      /no such file.*isolates have no files/,
+    ],
+    ['other modules by import', `await import('sharp')`, /Cannot find module 'sharp'/],
+    [
+      'modules by an import with a computed name',
+      `await import(['f', 's'].join(''))`,
+      /names in a call, such as require/,
+    ],
   ])('is refused in clear words: %s', async (_what, body, words) => {
     expect(await sandbox.run(callRun(handlerThat(body)))).toMatchObject({
       status: 'failed',

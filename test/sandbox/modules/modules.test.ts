@@ -96,6 +96,40 @@ describe('the table of modules', () => {
   })
 })
 
+describe('import() of a module of Node, which bundlers leave as it is', () => {
+  test('has the functions of the module, and the module itself as default', async () => {
+    const body = `
+      const { join, default: path } = await import('node:path')
+      const { default: Emitter, once } = await import('events')
+      return [join('a', 'b'), path === require('path'), Emitter.once === once, typeof new Emitter().on]`
+    expect(await told(body)).toEqual(['a/b', true, true, 'function'])
+  })
+
+  test('is the same each time, and may have a comment for bundlers, or a name that another call names', async () => {
+    const body = `
+      const name = 'pa' + 'th'
+      const [one, other] = [await import(/* webpackIgnore: true */ 'node:path'), await import(name)]
+      return [one === other, other.basename('/a/b')]`
+    expect(await told(body)).toEqual([true, 'b'])
+  })
+
+  test('rejects for a module that is not in the bundle, with the code by which packages miss it', async () => {
+    const body = `return import('supports-color').catch(({ code }) => code)`
+    expect(await told(body)).toBe('MODULE_NOT_FOUND')
+  })
+
+  test('leaves strings, comments, expressions and methods of that name as they are', async () => {
+    const body = `
+      const own = { import(name) { return name } }
+      class Own { static import(name) { return [name] } }
+      const texts = ["import('path')", /import\\('path'\\)/.source, \`import('path') \${typeof (await import('path')).join}\`]
+      // import('path')
+      return [...texts, own.import('path'), own?.import('url'), Own.import('path')]`
+    const texts = ["import('path')", String.raw`import\('path'\)`, "import('path') function"]
+    expect(await told(body)).toEqual([...texts, 'path', 'url', ['path']])
+  })
+})
+
 describe('only the scripts that a bundle names are loaded', () => {
   test.each([
     ['nothing', 'exports.handler = () => {}', []],
@@ -104,6 +138,7 @@ describe('only the scripts that a bundle names are loaded', () => {
     ['one module', `require('path')`, ['common']],
     ['with the prefix', `require("node:util")`, ['common', 'util']],
     ['a renamed require', 'var Qe=(t=>require)();Qe("stream")', ['common', 'stream']],
+    ['an import', `import('path'); import(/* webpackIgnore: true */ "node:zlib")`, ['common', 'stream', 'zlib']],
     ['what others build on', `require('https')`, ['tag', 'common', 'stream', 'http']],
     ['hashes alone', `require('crypto').createHash('md5')`, ['common', 'crypto']],
     [
