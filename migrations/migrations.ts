@@ -71,6 +71,7 @@ import * as statesOfOwners from './121_states_of_owners.ts'
 import * as pageBytes from './122_page_bytes.ts'
 import * as deletionsOfBots from './123_deletions_of_bots.ts'
 import * as reservationsWithoutBots from './124_reservations_without_bots.ts'
+import * as newsOfRemovedWebhooks from './125_news_of_removed_webhooks.ts'
 
 interface Migration extends Knex.Migration {
   /** Where old and new processes cannot do everything side by side: what does not work, and what to do until all are replaced. */
@@ -146,6 +147,7 @@ export const migrations: Record<string, Migration> = {
   '122_page_bytes': pageBytes,
   '123_deletions_of_bots': deletionsOfBots,
   '124_reservations_without_bots': reservationsWithoutBots,
+  '125_news_of_removed_webhooks': newsOfRemovedWebhooks,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -101,7 +101,7 @@ AS $function$
           when new.account_id is null then 'handover_released'
           else 'handover_assigned'
         end, new.account_id
-      from bots join inbox_webhooks using (workspace_id) where bots.id = new.bot_id;
+      from bots join inbox_webhooks using (workspace_id) where bots.id = new.bot_id for key share of inbox_webhooks;
       return null;
     end $function$;
 

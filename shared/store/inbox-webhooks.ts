@@ -53,6 +53,9 @@ export async function countNews(db: Database, workspaceId: string): Promise<numb
   return (await db('inbox_news').where({ workspace_id: workspaceId }).select('id').limit(maxCountedNews)).length
 }
 
+/** SQL for the lock of a webhook that gets news: one that is being removed gets none, and is no reason to refuse what happens. */
+const lockOfWebhook = 'for key share of inbox_webhooks'
+
 /** Records, where the workspace has a webhook, that the user of a handover has written; a message is recorded once. */
 export async function recordMessageNews(
   db: Database,
@@ -63,7 +66,7 @@ export async function recordMessageNews(
     `insert into inbox_news (workspace_id, handover_id, type, account_id, message_id)
      select inbox_webhooks.workspace_id, handovers.id, 'message_created', account_id, :messageId
      from handovers join bots on bots.id = bot_id join inbox_webhooks using (workspace_id)
-     where handovers.id = :handoverId
+     where handovers.id = :handoverId ${lockOfWebhook}
      on conflict (message_id) do nothing`,
     { handoverId, messageId },
   )
@@ -83,7 +86,7 @@ export async function recordWaitingNews(transaction: Database, handoverId: strin
      where handovers.id = :handoverId and handovers.ended_at is null and requested_by <> 'integration'
        and events.status = 'pending' and attempt = 0 and events.installation_id is null
        and events.type = '${messageCreated}' and events.message_id is not null
-     order by events.created_at, events.id
+     order by events.created_at, events.id ${lockOfWebhook}
      on conflict (message_id) do nothing`,
     { handoverId },
   )

@@ -125,6 +125,8 @@ export async function settleUsage(
          as failed (model text, kind text, status integer, failures bigint)
        where id = :botId
        order by model, kind, status
+       -- A bot that is being deleted gets none, and the sums of its workspace are settled.
+       for key share of bots
        on conflict (bot_id, day, model, kind, status) do update set failures = known.failures + excluded.failures
      )
      insert into model_usage as usage (bot_id, day, model, calls, input_tokens, output_tokens, cost)
@@ -133,6 +135,7 @@ export async function settleUsage(
        as used (model text, calls bigint, "inputTokens" bigint, "outputTokens" bigint, cost numeric)
      where id = :botId
      order by model
+     for key share of bots
      on conflict (bot_id, day, model) do update set calls = usage.calls + excluded.calls,
        input_tokens = usage.input_tokens + excluded.input_tokens,
        output_tokens = usage.output_tokens + excluded.output_tokens, cost = usage.cost + excluded.cost`,

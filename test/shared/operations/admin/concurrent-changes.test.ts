@@ -5,10 +5,12 @@ import { newId } from '#shared/ids.ts'
 import { insertMember, insertWorkspace } from '#shared/store/accounts.ts'
 import { openDatabase, type Database } from '#shared/store/database.ts'
 import { insertSession } from '#shared/store/inbox.ts'
+import { recordMessageNews } from '#shared/store/inbox-webhooks.ts'
 import { lockIntegration } from '#shared/store/integrations.ts'
 import { insertUser } from '#shared/store/users.ts'
+import { createChatUser } from '../../../support/chat-client.ts'
 import { createMember } from '../../../support/members.ts'
-import { openPlatform, type Platform } from '../../../support/platform.ts'
+import { openPlatform, type Answer, type Platform } from '../../../support/platform.ts'
 
 /** Two changes at once: a transaction of the test holds a lock, so that the order of their statements is certain. */
 
@@ -181,4 +183,50 @@ test('two changes of a bot at once do not give it more plugins than it may have'
   expect(answers).toMatchObject([{ status: 200 }, { status: 413, body: { type: 'LimitExceeded' } }])
   const { body: changed } = await platform.ask('GET', path)
   expect(Object.keys(changed.bot.plugins)).toHaveLength(20)
+})
+
+test('a handover begins, and ends, while the webhook of the inbox is removed', async () => {
+  const workspaceId = await createWorkspace()
+  const { body } = await platform.ask('POST', '/v1/admin/bots', {}, inWorkspace(workspaceId))
+  const { id: botId, integrations } = body.bot
+  const user = await createChatUser(integrations.chat.webhookUrl)
+  const conversationId = await user.createConversation()
+  const webhook = { url: 'https://one.example' }
+  const whileRemoved = async (act: () => Promise<Answer>) => {
+    await platform.ask('PUT', '/v1/admin/inbox-webhook', webhook, inWorkspace(workspaceId))
+    const removal = await db.transaction()
+    await removal('inbox_webhooks').where({ workspace_id: workspaceId }).delete()
+    const change = act()
+    await expect.poll(waiting, patience).toBe(1)
+    await removal.commit()
+    return change
+  }
+  const path = `/v1/admin/bots/${botId}`
+  const begun = await whileRemoved(() =>
+    platform.ask('POST', `${path}/conversations/${conversationId}/handover`, {}, inWorkspace(workspaceId)),
+  )
+  expect(begun).toMatchObject({ status: 200 })
+  await user.send(conversationId, 'hello')
+  const ended = await whileRemoved(() =>
+    platform.ask('POST', `${path}/handovers/${begun.body.handover.id}/resolve`, {}, inWorkspace(workspaceId)),
+  )
+  expect(ended).toMatchObject({ status: 200 })
+  expect(await db('inbox_news').where({ workspace_id: workspaceId })).toEqual([])
+})
+
+test('a message of the user of a handover is recorded while the webhook of the inbox is removed', async () => {
+  const bot = await platform.createBot()
+  const user = await createChatUser(bot.chatUrl)
+  const conversationId = await user.createConversation()
+  const path = `/v1/admin/bots/${bot.id}/conversations/${conversationId}/handover`
+  const { id: handoverId } = (await platform.ask('POST', path, {})).body.handover
+  await user.send(conversationId, 'hello')
+  const message = await db('messages').where({ conversation_id: conversationId }).first('id')
+  await platform.ask('PUT', '/v1/admin/inbox-webhook', { url: 'https://one.example' })
+  const removal = await db.transaction()
+  await removal('inbox_webhooks').where({ workspace_id: platform.workspaceId }).delete()
+  const recording = recordMessageNews(platform.context.db, { handoverId, messageId: message!.id })
+  await expect.poll(waiting, patience).toBe(1)
+  await removal.commit()
+  expect(await recording).toBeUndefined()
 })

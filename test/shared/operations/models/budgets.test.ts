@@ -271,6 +271,22 @@ test('the workspace gets back what was reserved for calls of a bot that is delet
   expect((await budgetOf()).spent.month.tokens).toBe(before + 10)
 })
 
+test('a call is settled although its bot is deleted at that moment', async () => {
+  const { db } = platform.context
+  const reserved = await reserveUsage(db, botId, { tokens: 100, cost: 1 }, { operatorBudget: {}, milliseconds: 60_000 })
+  const { tokens: before } = (await budgetOf()).spent.month
+  const deletion = await db.transaction()
+  await deletion('bots').where({ id: botId }).delete()
+  const usages = [{ model: 'local:small', calls: 1, inputTokens: 5, outputTokens: 5, cost: 0.5 }]
+  const failures = [{ model: 'local:small', kind: 'busy' as const, status: 503, failures: 1 }]
+  const settling = settleUsage(db, reserved, { usages, failures })
+  const waiting = db('pg_stat_activity').whereRaw(`datname = current_database() and wait_event_type = 'Lock'`)
+  await expect.poll(async () => (await waiting.clone()).length).toBe(1)
+  await deletion.commit()
+  await settling
+  expect((await budgetOf()).spent.month.tokens).toBe(before - 90)
+})
+
 test('usage is deleted after the days that the operator keeps it', async () => {
   const { db } = platform.context
   await generate()
