@@ -3,11 +3,13 @@ import { assertUsablePooler } from '#shared/connectivity/pooler.ts'
 import { openContext } from '#shared/context.ts'
 import { exposeMetrics } from '#shared/monitoring/metrics.ts'
 import { runProcess } from '#shared/process/process.ts'
+import { assertMigrated } from '../migrations/assert-migrated.ts'
 import { startMonitoringServer } from './metrics/monitoring-server.ts'
 import { startWorker, type Worker } from './worker.ts'
 
 await runProcess('worker', async (config, log) => {
   await assertUsablePooler(config)
+  await assertMigrated(config.database)
   const parts = new AsyncDisposableStack()
   const context = parts.use(openContext(config, log))
   exposeMetrics(context)

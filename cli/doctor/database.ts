@@ -7,6 +7,7 @@ import { findPoolerProblem } from '#shared/connectivity/pooler.ts'
 import { explainUnreachable, migrationGrants, readOnlyRemedy } from '#shared/connectivity/reach-database.ts'
 import { decryptJson } from '#shared/secrets.ts'
 import { connectionSettings } from '#shared/store/database.ts'
+import { readMigrationState, releaseRemedy } from '../../migrations/assert-migrated.ts'
 import { listCautions, migrations } from '../../migrations/migrations.ts'
 import { findingsOf, type Finding } from './finding.ts'
 
@@ -172,14 +173,8 @@ async function checkNotifications(client: Client, config: Config): Promise<Findi
 }
 
 async function checkMigrations(client: Client): Promise<Finding[]> {
-  const remedy = 'run the release step: node migrations/migrate.js'
-  const { table } = await ask<{ table: string | null }>(client, `select to_regclass('knex_migrations')::text as table`)
-  if (table === null) return [fail('The database is empty', remedy)]
-  const { rows } = await client.query<{ name: string }>('select name from knex_migrations')
-  const done = new Set(rows.map(({ name }) => name))
-  const known = Object.keys(migrations)
-  const missing = known.filter((name) => !done.has(name))
-  const unknown = Array.from(done).filter((name) => !known.includes(name))
+  const { missing, unknown, isEmpty } = await readMigrationState(client)
+  if (isEmpty) return [fail('The database is empty', releaseRemedy)]
   if (unknown.length > 0) {
     return [
       fail(
@@ -190,11 +185,11 @@ async function checkMigrations(client: Client): Promise<Finding[]> {
   }
   if (missing.length > 0) {
     return [
-      fail(`The database lacks the migrations ${missing.join(', ')}`, remedy),
+      fail(`The database lacks the migrations ${missing.join(', ')}`, releaseRemedy),
       ...listCautions(missing).map((caution) => warn(`After ${caution}`, 'see docs/upgrading.md')),
     ]
   }
-  return [ok(`The database is up to date, with ${known.length} migrations`)]
+  return [ok(`The database is up to date, with ${Object.keys(migrations).length} migrations`)]
 }
 
 /** Checks that the stored values were encrypted with this secret. */
