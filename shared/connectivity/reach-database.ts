@@ -1,6 +1,7 @@
 import { Client } from 'pg'
 import { parseDatabaseUrl } from '../config/addresses.ts'
 import type { Config } from '../config/config.ts'
+import { isConflict } from '../errors.ts'
 import { connectionSettings } from '../store/database.ts'
 import { codeOf, selfSigned, wordsOf } from './connect-errors.ts'
 
@@ -59,7 +60,7 @@ export function migrationGrants(database: string, user: string): string {
 }
 
 /**
- * Names the right that a migration lacks, or a database that is read-only, with a remedy.
+ * Names the right that a migration lacks, a database that is read-only, or transactions that it conflicts with, with a remedy.
  *
  * @returns undefined when the failure has another cause
  */
@@ -69,6 +70,9 @@ export function explainMigrationFailure(error: unknown, url: string): string | u
   // knex puts the statement before it.
   const words = wordsOf(error).split(' - ').at(-1)
   if (codeOf(error) === '25006') return `The database ${database} is read-only (${words}): ${readOnlyRemedy}`
+  if (isConflict(error)) {
+    return `A migration of the database ${database} conflicts with requests (${words}): run the release step again, at a quieter hour`
+  }
   if (codeOf(error) !== '42501') return undefined
   return `The user ${user} may not migrate the database ${database} (${words}): ${migrationGrants(database, user)}`
 }

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import knex from 'knex'
+import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ensureAdministrator } from '#shared/process/bootstrap.ts'
 import { newId } from '#shared/ids.ts'
@@ -94,6 +95,32 @@ test('members who were added by their address stay where the account was made or
   const tokens = await other('tokens').orderBy('account_id').select('account_id')
   // Of an account that is a member nowhere any more nothing is left, as ever.
   expect(tokens.map(({ account_id: account }) => account)).toEqual(['ann', 'bob', 'eve'])
+  await other.destroy()
+  await own.drop()
+})
+
+test('each migration ends before the next one waits for requests, and is repeated when it deadlocks with them', async () => {
+  const own = await createDatabase()
+  const other = knex({ client: 'pg', connection: own.url })
+  const names = ['120_installation_removals', '121_states_of_owners']
+  for (const name of names.toReversed()) await migrations[name]!.down?.(other)
+  await other('knex_migrations').whereIn('name', names).delete()
+  // The migration looks for a deadlock once, after the request has asked for its lock; the request does not look.
+  await other.raw(
+    `do $$ begin execute format('alter database %I set deadlock_timeout = ''2s''', current_database()); end $$`,
+  )
+  const request = new Client(own.url)
+  await request.connect()
+  await request.query(`set deadlock_timeout = '1min'; begin; lock table conversations in row exclusive mode`)
+  const migrating = migrate(own.url)
+  const waits = () => other('pg_locks').where({ granted: false, relation: other.raw(`'conversations'::regclass`) })
+  await expect.poll(waits, { interval: 10, timeout: 20_000 }).toHaveLength(1)
+  const done: string[] = await other('knex_migrations').pluck('name')
+  await request.query('lock table users in row exclusive mode')
+  await request.query('commit')
+  expect(await migrating).toEqual(names)
+  expect(names.map((name) => done.includes(name))).toEqual([true, false])
+  await request.end()
   await other.destroy()
   await own.drop()
 })
