@@ -2,13 +2,7 @@ import { newestFitting } from './newest-fitting.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { builtInInterface } from '../models/inbox-definition.ts'
 import type { InterfaceRow } from '../models/tables.ts'
-import {
-  findEntry,
-  isPublishedByOthers,
-  listEntryVersions,
-  type CatalogueTable,
-  type Owner,
-} from '../store/catalogue.ts'
+import { findEntry, isNameOfAnother, listEntryVersions, type CatalogueTable, type Owner } from '../store/catalogue.ts'
 import type { Database } from '../store/database.ts'
 
 const nouns = { interfaces: 'Interface', plugins: 'Plugin' } as const
@@ -85,7 +79,7 @@ export async function assertPublishable(
   workspaceId: string,
   name: string,
 ): Promise<void> {
-  if (!(await isPublishedByOthers(db, table, workspaceId, name))) return
+  if (!(await isNameOfAnother(db, table, workspaceId, name))) return
   throw new ApiError(
     'AlreadyExists',
     `Another workspace has published '${name}': choose another name, or keep it private`,

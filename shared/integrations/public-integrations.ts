@@ -15,7 +15,7 @@ import { readSecrets } from '../store/named-secrets.ts'
 import {
   findPublicIntegration,
   isInstalledElsewhere,
-  isNamePublishedByOthers,
+  isNameOfAnother,
   listPublicVersions,
   type PublicIntegrationListing,
 } from '../store/public-integrations.ts'
@@ -93,7 +93,7 @@ export async function assertVisibility(
 ): Promise<void> {
   if (visibility === undefined) return
   if (visibility !== 'private') {
-    if (!(await isNamePublishedByOthers(db, workspaceId, name))) return
+    if (!(await isNameOfAnother(db, workspaceId, name))) return
     throw new ApiError(
       'AlreadyExists',
       `Another workspace has published '${name}': choose another name, or keep it private`,

@@ -105,20 +105,19 @@ export async function listEntryVersions(
   )
 }
 
-/** Whether another workspace has published the name. */
-export async function isPublishedByOthers(
+/** Whether another workspace has published the name first; one that has published it at the same time does not count. */
+export async function isNameOfAnother(
   db: Database,
   table: CatalogueTable,
   workspaceId: string,
   name: string,
 ): Promise<boolean> {
-  const rows = await db(table)
+  const owner = await db(table)
     .where({ name })
-    .whereNot({ workspace_id: workspaceId })
     .whereRaw(isPublished)
-    .limit(1)
-    .select('id')
-  return rows.length > 0
+    .orderBy(['created_at', 'id'])
+    .first('workspace_id')
+  return owner !== undefined && owner.workspace_id !== workspaceId
 }
 
 /** One page of a workspace's rows, or of those that are public and listed, newest first. Definitions have what lists show. */

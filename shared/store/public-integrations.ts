@@ -52,14 +52,17 @@ export async function listPublicVersions(db: Database, name: string): Promise<{ 
   )
 }
 
-/** Whether another workspace has published the name. */
-export async function isNamePublishedByOthers(db: Database, workspaceId: string, name: string): Promise<boolean> {
-  const row = await db('integrations')
+/**
+ * Whether another workspace has published the name first. One that has published it at the same time is not found by the name,
+ * and does not keep the first one from publishing further versions.
+ */
+export async function isNameOfAnother(db: Database, workspaceId: string, name: string): Promise<boolean> {
+  const owner = await db('integrations')
     .where({ name })
-    .whereNot({ workspace_id: workspaceId })
     .whereRaw(isPublished)
-    .first('id')
-  return row !== undefined
+    .orderBy(['created_at', 'id'])
+    .first('workspace_id')
+  return owner !== undefined && owner.workspace_id !== workspaceId
 }
 
 /** Whether bots of other workspaces have an integration of this workspace, or of one version of it. */

@@ -230,3 +230,30 @@ test('a message of the user of a handover is recorded while the webhook of the i
   await removal.commit()
   expect(await recording).toBeUndefined()
 })
+
+test.for([
+  ['plugins', { code: { node: 'exports.node = 1', browser: 'exports.browser = 1' } }],
+  ['interfaces', { entities: {}, actions: {}, events: {}, channels: {} }],
+] as const)(
+  'of two workspaces that publish a name of %s at once, one goes on publishing it',
+  async ([table, fields]) => {
+    const workspaces = [await createWorkspace(), await createWorkspace()]
+    const publish = (workspaceId: string, version: string) =>
+      platform.ask(
+        'POST',
+        `/v1/admin/${table}`,
+        { name: 'popular', version, public: true, ...fields },
+        inWorkspace(workspaceId),
+      )
+    const holder = await db.transaction()
+    await holder('workspaces').whereIn('id', workspaces).forUpdate().select('id')
+    const first = workspaces.map((id) => publish(id, '1.0.0'))
+    await expect.poll(waiting, patience).toBe(2)
+    await holder.commit()
+    expect(await Promise.all(first)).toMatchObject([{ status: 200 }, { status: 200 }])
+    const [owner] = await db(table).where({ name: 'popular' }).orderBy(['created_at', 'id']).pluck('workspace_id')
+    const other = workspaces.find((id) => id !== owner)!
+    expect(await publish(owner!, '1.1.0')).toMatchObject({ status: 200 })
+    expect(await publish(other, '1.1.0')).toMatchObject({ status: 409, body: { type: 'AlreadyExists' } })
+  },
+)

@@ -140,6 +140,28 @@ test('it can be neither withdrawn nor deleted while bots of other workspaces hav
   await client.deleteIntegration({ id })
 })
 
+test('of two workspaces that publish a name at once, one goes on publishing it', async () => {
+  const { db } = platform.context
+  const waiting = db('pg_stat_activity').whereRaw(`datname = current_database() and wait_event_type = 'Lock'`)
+  const holder = await db.transaction()
+  await holder('workspaces').whereIn('id', [platform.workspaceId, strangersId]).forUpdate().select('id')
+  const first = [client, stranger].map((each) =>
+    each.createIntegration({ name: 'popular', version: '1.0.0', code, visibility: 'public' }),
+  )
+  await expect.poll(async () => (await waiting.clone()).length, { timeout: 10_000 }).toBe(2)
+  await holder.commit()
+  await Promise.all(first)
+  const [ownerId] = await db('integrations')
+    .where({ name: 'popular' })
+    .orderBy(['created_at', 'id'])
+    .pluck('workspace_id')
+  const [owner, other] = ownerId === strangersId ? [stranger, client] : [client, stranger]
+  const next = { name: 'popular', version: '1.1.0', code, visibility: 'public' } as const
+  const { integration } = await owner.createIntegration(next)
+  await owner.updateIntegration({ id: integration.id, visibility: 'unlisted' })
+  await expect(other.createIntegration(next)).rejects.toMatchObject({ type: 'AlreadyExists' })
+})
+
 test('a workspace whose integrations others have installed is not deleted', async () => {
   const { id: workspaceId } = await client.createWorkspace({ name: 'Publisher' })
   const publisher = new Client({ apiUrl: platform.url, token: platform.token, workspaceId })
