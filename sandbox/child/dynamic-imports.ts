@@ -6,11 +6,9 @@ export const importName = '$impor'
 /** Most texts without an `import()` do not contain this, so they are not parsed. Messages of React mention `import('./MyComponent')`. */
 const possibleImport = /(?<![.#\w$])import\s*\(\s*(?![\s)]|["'`]\.)/
 
-/**
- * Parsing takes 10 to 25 ms for a MB of ordinary code, and 90 for code that is written to take long. Host calls of other runs
- * wait meanwhile.
- */
-const maxCharacters = 8_000_000
+/** The lexer makes an object of 200 bytes for each of these; a bundle of 14 MB, which includes a compiler, has 700. */
+const words = /\b(?:im|ex)port\b/g
+const maxWords = 20_000
 const maxImports = 200
 const maxKnown = 1000
 
@@ -20,11 +18,15 @@ const maxKnown = 1000
  * Strings, comments and methods of that name stay as they are.
  */
 export class DynamicImports {
-  /** The positions in bundles that were parsed, by id: so a bundle that is loaded again and again is parsed once. */
+  /**
+   * The positions in bundles that were parsed, by id, so that a bundle which is loaded again and again is parsed once: that takes
+   * 10 ms of processor time for a MB of ordinary code, 90 for code that is written to take long, and host calls of other runs wait
+   * meanwhile. The lexer keeps 2 MB for each MB of the longest code.
+   */
   readonly #known = new Map<string, number[]>()
 
   replaceIn(bundle: string, code: string): string {
-    if (code.length > maxCharacters || !possibleImport.test(code) || code.includes(importName)) return code
+    if (!possibleImport.test(code) || code.includes(importName) || hasTooManyWords(code)) return code
     let result = ''
     let done = 0
     for (const start of this.#positionsIn(bundle, code)) {
@@ -41,6 +43,12 @@ export class DynamicImports {
     if (this.#known.size > maxKnown) this.#known.delete(this.#known.keys().next().value!)
     return positions
   }
+}
+
+function hasTooManyWords(code: string): boolean {
+  words.lastIndex = 0
+  for (let count = 0; count <= maxWords; count += 1) if (!words.test(code)) return false
+  return true
 }
 
 /** The positions of `import()`; none where the lexer rejects the code, because its evaluation reports syntax errors. */
