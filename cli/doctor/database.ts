@@ -21,13 +21,14 @@ const maxClockMilliseconds = 30_000
 
 /** Checks PostgreSQL: reachability, whether it accepts writes, version, privileges, free connections, clock, notifications, schema and secret. */
 export async function checkDatabase(config: Config): Promise<Finding[]> {
-  const client = new Client({
-    ...connectionSettings(config.database),
-    connectionTimeoutMillis: patienceMilliseconds,
-    query_timeout: patienceMilliseconds,
-  })
-  client.on('error', () => {})
+  let client
   try {
+    client = new Client({
+      ...connectionSettings(config.database),
+      connectionTimeoutMillis: patienceMilliseconds,
+      query_timeout: patienceMilliseconds,
+    })
+    client.on('error', () => {})
     await client.connect()
   } catch (error) {
     return [unreachable(error, config)]

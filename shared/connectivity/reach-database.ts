@@ -16,15 +16,16 @@ export class UnreachableDatabaseError extends Error {
  * @throws UnreachableDatabaseError
  */
 export async function assertReachable(database: Pick<Config['database'], 'url' | 'allowSelfSigned'>): Promise<void> {
-  const client = new Client(connectionSettings(database))
-  client.on('error', () => {})
+  let client: Client | undefined
   try {
+    client = new Client(connectionSettings(database))
+    client.on('error', () => {})
     await client.connect()
   } catch (cause) {
     const { message, remedy } = explainUnreachable(cause, database.url)
     throw new UnreachableDatabaseError(`${message}: ${remedy}`, { cause })
   } finally {
-    await client.end().catch(() => {})
+    await client?.end().catch(() => {})
   }
 }
 
@@ -37,17 +38,28 @@ export function explainUnreachable(error: unknown, url: string): { message: stri
     const remedy = 'set TLS_ALLOW_SELF_SIGNED=true if you trust it'
     return { message: `${where} has a self-signed certificate`, remedy }
   }
+  const words = wordsOf(error)
+  if (words.includes('does not support SSL')) {
+    const remedy = 'enable TLS on the server, or set sslmode=disable in DATABASE_URL'
+    return { message: `${where} cannot be used: ${words}`, remedy }
+  }
+  const isFile = error instanceof Error && 'syscall' in error && error.syscall === 'open'
   const remedies: Record<string, string> = {
     '28P01': 'set the right user and password in DATABASE_URL',
-    '28000': `create the user ${username} or allow it in pg_hba.conf, or enable TLS if the server requires it (?sslmode=require)`,
+    '28000': username
+      ? `create the user ${username} or allow it in pg_hba.conf, or enable TLS if the server requires it (?sslmode=require)`
+      : 'set user and password in DATABASE_URL, postgres://user:password@host:5432/name',
     '42501': `grant connect on database ${pathname.slice(1)} to ${username}`,
     '3D000': `create the database: createdb ${pathname.slice(1)}`,
     '53300': 'close connections of other programs, or raise max_connections',
     ENOTFOUND: 'correct the host in DATABASE_URL',
     ECONNREFUSED: 'start the server, or correct host and port in DATABASE_URL',
+    ENOENT: isFile
+      ? 'correct sslrootcert, sslcert or sslkey in DATABASE_URL'
+      : 'start the server, or correct the folder of its socket in DATABASE_URL',
   }
   const remedy = remedies[code] ?? 'check that the server runs and that the firewall admits this machine'
-  return { message: `${where} cannot be used: ${wordsOf(error)}`, remedy }
+  return { message: `${where} cannot be used: ${words}`, remedy }
 }
 
 /** The remedy for a database that refuses all writes. */

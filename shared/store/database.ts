@@ -104,13 +104,22 @@ const keepAliveMilliseconds = 5000
 /** Settings for any client of the `pg` package. */
 export function connectionSettings({ url, allowSelfSigned }: Pick<Config['database'], 'url' | 'allowSelfSigned'>) {
   return {
-    connectionString: url,
+    connectionString: allowSelfSigned ? withoutVerification(url) : url,
     application_name: 'isobot',
     connectionTimeoutMillis: connectMilliseconds,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMilliseconds,
     ...(allowSelfSigned && { ssl: { rejectUnauthorized: false } }),
   }
+}
+
+/**
+ * What the address says about TLS has precedence over other options in the library, and its `sslmode=require` verifies
+ * certificates. An address that asks for the verification, or names certificates of its own, keeps it.
+ */
+function withoutVerification(url: string): string {
+  if (/[?&](sslrootcert|uselibpqcompat)=/.test(url)) return url
+  return url.replace(/([?&])(?:sslmode=(?:require|prefer|allow)|ssl=(?:true|1))(?=&|#|$)/g, '$1sslmode=no-verify')
 }
 
 /**
