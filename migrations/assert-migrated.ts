@@ -1,7 +1,7 @@
 import { Client } from 'pg'
 import type { Config } from '#shared/config/config.ts'
 import { connectionSettings } from '#shared/store/database.ts'
-import { migrations } from './migrations.ts'
+import { migrationNames } from './names.ts'
 
 const patienceMilliseconds = 2000
 
@@ -18,16 +18,15 @@ export interface MigrationState {
 }
 
 export async function readMigrationState(client: Client): Promise<MigrationState> {
-  const known = Object.keys(migrations)
   const { rows: tables } = await client.query<{ name: string | null }>(
     `select to_regclass('knex_migrations')::text as name`,
   )
-  if (tables[0]?.name == null) return { missing: known, unknown: [], isEmpty: true }
+  if (tables[0]?.name == null) return { missing: [...migrationNames], unknown: [], isEmpty: true }
   const { rows } = await client.query<{ name: string }>('select name from knex_migrations')
   const done = new Set(rows.map(({ name }) => name))
   return {
-    missing: known.filter((name) => !done.has(name)),
-    unknown: Array.from(done).filter((name) => !known.includes(name)),
+    missing: migrationNames.filter((name) => !done.has(name)),
+    unknown: Array.from(done).filter((name) => !migrationNames.includes(name)),
     isEmpty: false,
   }
 }

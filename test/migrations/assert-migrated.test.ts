@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
+import { migrations } from '../../migrations/migrations.ts'
+import { migrationNames } from '../../migrations/names.ts'
 import { freePort } from '../../cli/postgres/free-port.ts'
 import { createDatabase } from '../support/databases.ts'
 import { startLoggedProcess } from '../support/logged-process.ts'
@@ -64,4 +66,8 @@ test('a process does not start on an empty database, and names the release step'
   const { environment } = await openOutdated('alter table knex_migrations rename to other_migrations')
   const message = 'The database is empty: run the release step: node migrations/migrate.js'
   expect(await refusalOf('api', environment)).toBe(message)
+})
+
+test('the names that processes compare are those of all migrations', () => {
+  expect(migrationNames).toEqual(Object.keys(migrations).toSorted())
 })
