@@ -60,6 +60,11 @@ export async function beginDeletion(transaction: Database, id: string): Promise<
   })
 }
 
+/** Keeps a bot in its workspace until the transaction ends. False when the workspace has no such bot. */
+export async function keepBot(transaction: Database, workspaceId: string, id: string): Promise<boolean> {
+  return (await transaction('bots').where({ workspace_id: workspaceId, id }).forShare().first('id')) !== undefined
+}
+
 /** Moves a bot to another workspace. Its rows follow: they name the bot, and none names the workspace. */
 export async function moveBot(
   transaction: Database,

@@ -39,7 +39,9 @@ export const assignHandover = operation({
     const entrance = await transact(db, async (transaction) => {
       const found = await findHandover(transaction, botId, id)
       if (!found) throw noHandover(id)
-      if (memberId !== null) await lockAnswering(transaction, caller.workspaceId, memberId)
+      if (memberId !== null) {
+        await lockAnswering(transaction, { workspaceId: caller.workspaceId, botId, accountId: memberId })
+      }
       const { conversation_id: conversationId } = found
       await lockConversation(transaction, botId, conversationId)
       const current = await findHandover(transaction, botId, id)

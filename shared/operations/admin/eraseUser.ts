@@ -34,7 +34,6 @@ export const eraseUser = operation({
   async handle(context, { eraseFindings = false, ...person }) {
     const { db, caller, config } = context
     const subject = toSubject(person)
-    if (person.botId !== undefined) await findOwnBot(context, person.botId)
     const id = newId('datareq')
     const request = {
       id,
@@ -47,6 +46,7 @@ export const eraseUser = operation({
     const row = await transact(db, async (transaction) => {
       // No bot leaves the workspace, or comes to it, between the check of a transfer and this request.
       await lockWorkspace(transaction, caller.workspaceId)
+      if (person.botId !== undefined) await findOwnBot({ ...context, db: transaction }, person.botId)
       return insertDataRequest(transaction, request)
     })
     return { dataRequest: toDataRequest({ ...row, user_ids: [], findings: 0 }) }

@@ -41,7 +41,7 @@ export const takeOverConversation = operation({
     await findOwnBot(context, botId)
     if (!(await maySee(context, { botId, conversationId }))) throw noConversation(conversationId)
     const taken = await transact(db, async (transaction): Promise<Taken> => {
-      await lockAnswering(transaction, workspaceId, accountId)
+      await lockAnswering(transaction, { workspaceId, botId, accountId })
       const conversation = await findBotConversation(transaction, botId, conversationId)
       const given = { botId, conversationId, requestedBy: 'member', accountId } as const
       const begun = await beginOrJoin(transaction, conversation, given)

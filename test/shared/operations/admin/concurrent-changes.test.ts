@@ -3,10 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Knex } from 'knex'
 import { newId } from '#shared/ids.ts'
 import { insertMember, insertWorkspace } from '#shared/store/accounts.ts'
+import { moveBot } from '#shared/store/bots.ts'
 import { openDatabase, type Database } from '#shared/store/database.ts'
 import { insertSession } from '#shared/store/inbox.ts'
 import { recordMessageNews } from '#shared/store/inbox-webhooks.ts'
 import { lockIntegration } from '#shared/store/integrations.ts'
+import { lockWorkspaces } from '#shared/store/workspaces.ts'
 import { insertUser } from '#shared/store/users.ts'
 import { createChatUser } from '../../../support/chat-client.ts'
 import { createMember } from '../../../support/members.ts'
@@ -255,5 +257,44 @@ test.for([
     const other = workspaces.find((id) => id !== owner)!
     expect(await publish(owner!, '1.1.0')).toMatchObject({ status: 200 })
     expect(await publish(other, '1.1.0')).toMatchObject({ status: 409, body: { type: 'AlreadyExists' } })
+  },
+)
+
+test('an erasure is refused for a bot that moves to another workspace meanwhile', async () => {
+  const bot = await platform.createBot()
+  const to = await createWorkspace()
+  const transfer = await db.transaction()
+  await lockWorkspaces(transfer, [platform.workspaceId, to])
+  const erasure = platform.ask('POST', '/v1/admin/users/erase', { botId: bot.id, emails: ['ada@example.com'] })
+  await expect.poll(waiting, patience).toBe(1)
+  await moveBot(transfer, { id: bot.id, from: platform.workspaceId, to })
+  await transfer.commit()
+  expect(await erasure).toMatchObject({ status: 404, body: { message: expect.stringContaining(bot.id) } })
+  expect(await db('data_requests').where({ bot_id: bot.id })).toEqual([])
+})
+
+test.for(['takes over', 'assigns'])(
+  'a member %s no conversation of a bot that moves to another workspace meanwhile',
+  async (how) => {
+    const bot = await platform.createBot()
+    const targetWorkspaceId = await createWorkspace()
+    const conversationId = await (await createChatUser(bot.chatUrl)).createConversation()
+    const handedOver = { 'x-bot-id': bot.id }
+    const { body } = await platform.ask('POST', `/v1/chat/conversations/${conversationId}/handover`, {}, handedOver)
+    const handoverId = body.handover.id as string
+    const member = await createMember(platform, 'developer', platform.workspaceId)
+    const { account } = (await platform.ask('GET', '/v1/admin/account/me', undefined, member)).body
+    const holder = await db.transaction()
+    await holder('members').where({ account_id: account.id }).forUpdate().first('role')
+    const path = `/v1/admin/bots/${bot.id}`
+    const change =
+      how === 'assigns'
+        ? platform.ask('PUT', `${path}/handovers/${handoverId}/member`, { memberId: account.id }, member)
+        : platform.ask('POST', `${path}/conversations/${conversationId}/handover`, {}, member)
+    await expect.poll(waiting, patience).toBe(1)
+    expect(await platform.ask('POST', `${path}/transfer`, { targetWorkspaceId })).toMatchObject({ status: 200 })
+    await holder.commit()
+    expect(await change).toMatchObject({ status: 404 })
+    expect(await db('handovers').where({ id: handoverId }).pluck('account_id')).toEqual([null])
   },
 )
