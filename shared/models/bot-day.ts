@@ -3,6 +3,9 @@ import { closedObject, type Infer } from '../schema.ts'
 /** Maximum number of days that one request counts. */
 export const maxDays = 92
 
+/** Names of a day, of event types and of counters each: bots choose them. */
+export const maxNamesOfDay = 100
+
 const count = { type: 'integer' } as const
 const time = { type: 'string', format: 'date-time' } as const
 const counts = { type: 'object', additionalProperties: count } as const
@@ -24,8 +27,8 @@ export const botDay = closedObject({
   userMessages: count,
   botMessages: count,
   events: count,
-  eventTypes: { ...counts, description: 'Events by type.' },
-  customEvents: { ...counts, description: 'The counts of trackAnalytics, by name.' },
+  eventTypes: { ...counts, description: `Events by type, of the ${maxNamesOfDay} most frequent types.` },
+  customEvents: { ...counts, description: `The counts of trackAnalytics, of the ${maxNamesOfDay} highest, by name.` },
   llm: {
     ...closedObject({
       calls: count,
@@ -47,6 +50,8 @@ export interface DayCounts {
   sessions: number
   userMessages: number
   botMessages: number
+  /** Absent in counts from before 30 November 2026, which have all types. */
+  events?: number
   eventTypes: Record<string, number>
   /** Absent: none. */
   customEvents?: Record<string, number>
@@ -82,7 +87,7 @@ export function toBotDay(day: string, { customEvents = {}, ...counts }: DayCount
     endDateTimeUtc: `${day}T23:59:59.999Z`,
     ...counts,
     messages: counts.userMessages,
-    events: Object.values(counts.eventTypes).reduce((sum, number) => sum + number, 0),
+    events: counts.events ?? Object.values(counts.eventTypes).reduce((sum, number) => sum + number, 0),
     customEvents,
     llm: noCalls,
   }

@@ -1,5 +1,5 @@
 import { flowEvents } from '../models/event.ts'
-import type { DayCounts } from '../models/bot-day.ts'
+import { maxNamesOfDay, type DayCounts } from '../models/bot-day.ts'
 import { query, type Database } from './database.ts'
 
 const within = 'created_at >= :from and created_at < :until'
@@ -11,13 +11,15 @@ const countDay = `
     (
       select count(*)::integer from messages where bot_id = :botId and ${within} and direction = 'outgoing'
     ) as "botMessages",
-    (
-      select coalesce(jsonb_object_agg(type, events), '{}') from (
-        select type, count(*)::integer as events from events
-        where bot_id = :botId and ${within} and type <> all (:internal::text[]) group by type
-      ) counted
-    ) as "eventTypes"
+    of_types.*
   from (
+    select coalesce(sum(events), 0)::integer as events,
+      coalesce(jsonb_object_agg(type, events) filter (where place <= ${maxNamesOfDay}), '{}') as "eventTypes"
+    from (
+      select type, count(*) as events, row_number() over (order by count(*) desc, type) as place from events
+      where bot_id = :botId and ${within} and type <> all (:internal::text[]) group by type
+    ) counted
+  ) of_types, (
     select count(distinct conversation_id)::integer as sessions, coalesce(sum(messages), 0)::integer as "userMessages",
       count(distinct user_id) filter (where users.created_at < :from)::integer as "returningUsers"
     from (
@@ -69,8 +71,10 @@ async function customEventsOf(
 ): Promise<{ day: string; customEvents: Record<string, number> }[]> {
   return query(
     db,
-    `select day::text, jsonb_object_agg(name, count) as "customEvents" from analytics
-     where bot_id = :botId and day between :first::date and :last::date group by day`,
+    `select day::text, jsonb_object_agg(name, count) as "customEvents" from (
+       select day, name, count, row_number() over (partition by day order by count desc, name) as place from analytics
+       where bot_id = :botId and day between :first::date and :last::date
+     ) placed where place <= ${maxNamesOfDay} group by day`,
     period,
   )
 }

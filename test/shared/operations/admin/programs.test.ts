@@ -532,6 +532,25 @@ describe('the analytics of a bot', () => {
     expect(again.slice(0, kept)).toEqual(records.slice(0, kept))
     expect(again[2]).toMatchObject({ sessions: 1, userMessages: 1, botMessages: 0, customEvents: { orders: 3 } })
 
+    // A bot that counts under a name of its own for each call makes no answer of any size.
+    await db.raw(
+      `insert into analytics (bot_id, name, day, count)
+       select ?, 'name ' || number, (now() at time zone 'UTC')::date, number from generate_series(1, 300) number`,
+      [bot.id],
+    )
+    await db.raw(
+      `insert into events (id, mailbox, bot_id, type, payload, status)
+       select 'event_' || number, ?, ?, 'type ' || number, '{}', 'processed' from generate_series(1, 300) number`,
+      [bot.id, bot.id],
+    )
+    const [many] = (await client.getBotAnalytics({ id: bot.id, startDate: dates[2]!, endDate: dates[2]! })).records
+    expect(Object.values(many!.customEvents).toSorted((one, other) => one - other)).toEqual(
+      Array.from({ length: 100 }, (_, index) => 201 + index),
+    )
+    expect(Object.keys(many!.eventTypes)).toHaveLength(100)
+    expect(many!.eventTypes).toMatchObject({ message_created: 3 })
+    expect(many!.events).toBe(303)
+
     const refused = { type: 'InvalidQuery' }
     for (const [startDate, endDate] of [
       ['2026-01-02', '2026-01-01'],
