@@ -74,6 +74,7 @@ import * as pageBytes from './122_page_bytes.ts'
 import * as deletionsOfBots from './123_deletions_of_bots.ts'
 import * as reservationsWithoutBots from './124_reservations_without_bots.ts'
 import * as newsOfRemovedWebhooks from './125_news_of_removed_webhooks.ts'
+import * as newsOfEndedHandovers from './126_news_of_ended_handovers.ts'
 
 interface Migration extends Knex.Migration {
   /** Where old and new processes cannot do everything side by side: what does not work, and what to do until all are replaced. */
@@ -150,6 +151,7 @@ export const migrations: Record<string, Migration> = {
   '123_deletions_of_bots': deletionsOfBots,
   '124_reservations_without_bots': reservationsWithoutBots,
   '125_news_of_removed_webhooks': newsOfRemovedWebhooks,
+  '126_news_of_ended_handovers': newsOfEndedHandovers,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

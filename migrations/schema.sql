@@ -696,7 +696,7 @@ CREATE INDEX handovers_open ON public.handovers USING btree (bot_id, created_at 
 
 CREATE INDEX handovers_open_of_account ON public.handovers USING btree (account_id) WHERE ((ended_at IS NULL) AND (account_id IS NOT NULL));
 
-CREATE TRIGGER record_handover_change AFTER UPDATE OF account_id, ended_at ON public.handovers FOR EACH ROW WHEN (((old.account_id IS DISTINCT FROM new.account_id) OR (old.ended_at IS DISTINCT FROM new.ended_at))) EXECUTE FUNCTION record_handover_news();
+CREATE TRIGGER record_handover_change AFTER UPDATE OF account_id, ended_at ON public.handovers FOR EACH ROW WHEN (((old.ended_at IS NULL) AND ((old.account_id IS DISTINCT FROM new.account_id) OR (old.ended_at IS DISTINCT FROM new.ended_at)))) EXECUTE FUNCTION record_handover_news();
 
 CREATE TRIGGER record_new_handover AFTER INSERT ON public.handovers FOR EACH ROW EXECUTE FUNCTION record_handover_news();
 

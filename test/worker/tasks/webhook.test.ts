@@ -212,6 +212,22 @@ test('a message that no worker has taken when its handover ends is news, before 
   ])
 })
 
+test('the deletion of a member is no news of handovers that have ended', async () => {
+  await using platform = await openPlatform({ worker: false })
+  const { db } = platform.context
+  const bot = await platform.createBot()
+  const conversationId = await (await createChatUser(bot.chatUrl)).createConversation()
+  const member = await createMember(platform, 'agent', platform.workspaceId)
+  const path = `/v1/admin/bots/${bot.id}`
+  await platform.ask('POST', `/v1/chat/conversations/${conversationId}/handover`, {}, { 'x-bot-id': bot.id })
+  const { body } = await platform.ask('POST', `${path}/conversations/${conversationId}/handover`, {}, member)
+  expect((await platform.ask('POST', `${path}/handovers/${body.handover.id}/resolve`, {}, member)).status).toBe(200)
+  await platform.ask('PUT', '/v1/admin/inbox-webhook', { url: 'https://example.com/' })
+  expect((await platform.ask('POST', '/v1/admin/account/me', {}, member)).status).toBe(200)
+  expect(await db('handovers').where({ bot_id: bot.id }).pluck('account_id')).toEqual([null])
+  expect(await db('inbox_news').select('type')).toEqual([])
+})
+
 test('a webhook at an address that is not public is never called, and the bot’s log says why in the end', async () => {
   await using receiver = await openReceiver()
   await using platform = await openPlatform()
