@@ -3,37 +3,37 @@ import { parse } from 'es-module-lexer/js'
 /** The name of the function that takes the place of `import`. It is as long, so that positions in the code stay the same. */
 export const importName = '$impor'
 
-/** Most texts without an `import()` do not contain this, so they are not parsed. Messages of React mention `import('./MyComponent')`. */
-const possibleImport = /(?<![.#\w$])import\s*\(\s*(?![\s)]|["'`]\.)/
+/** An `import()` of a module by its name. Messages of libraries contain some, too. */
+const named = /import\s*\(\s*(?:\/\*[^*]*\*\/\s*)?["'`][@\w][^"'`\n]{0,100}["'`]\s*\)/y
 
-/** The lexer makes an object of 200 bytes for each of these; a bundle of 14 MB, which includes a compiler, has 700. */
-const words = /\b(?:im|ex)port\b/g
-const maxWords = 20_000
-const maxImports = 200
+/** The beginning of a module in a bundle of esbuild, as `var one = other((exports, module) => {`. */
+const moduleStart = /var [\w$]+\s*=\s*[\w$]+\(\([\w$, ]*\)\s*=>\s*\{/y
+
+/**
+ * Upper bound of the code that is parsed for one bundle. Without a JIT, a MB of ordinary code takes 0.2 s, and host calls of other
+ * runs wait meanwhile.
+ */
+const maxCharacters = 1_000_000
 const maxKnown = 1000
 
 /**
- * Makes each `import()` of bundles a call of `importName`, which the kernel provides: isolated-vm gives V8 no way to import a
- * module, so V8 would reject every `import()` with "Not supported". Bundlers leave it as it is where it names a module of Node.
- * Strings, comments and methods of that name stay as they are.
+ * Makes each `import()` of a named module in bundles a call of `importName`, which the kernel provides: isolated-vm gives V8 no way to
+ * import a module, so V8 would reject every `import()` with "Not supported". Bundlers leave it as it is where it names a module of
+ * Node. Strings, comments and methods of that name stay as they are.
  */
 export class DynamicImports {
-  /**
-   * The positions in bundles that were parsed, by id, so that a bundle which is loaded again and again is parsed once: that takes
-   * 10 ms of processor time for a MB of ordinary code, 90 for code that is written to take long, and host calls of other runs wait
-   * meanwhile. The lexer keeps 2 MB for each MB of the longest code.
-   */
+  /** The positions in bundles, by id, so that a bundle which is loaded again and again is parsed once. */
   readonly #known = new Map<string, number[]>()
 
   replaceIn(bundle: string, code: string): string {
-    if (!possibleImport.test(code) || code.includes(importName) || hasTooManyWords(code)) return code
+    if (code.includes(importName)) return code
     let result = ''
     let done = 0
     for (const start of this.#positionsIn(bundle, code)) {
       result += code.slice(done, start) + importName
       done = start + importName.length
     }
-    return result + code.slice(done)
+    return done === 0 ? code : result + code.slice(done)
   }
 
   #positionsIn(bundle: string, code: string): number[] {
@@ -45,19 +45,55 @@ export class DynamicImports {
   }
 }
 
-function hasTooManyWords(code: string): boolean {
-  words.lastIndex = 0
-  for (let count = 0; count <= maxWords; count += 1) if (!words.test(code)) return false
-  return true
+/** The positions of `import()`, as far as the upper bound allows. Only the modules of the bundle that seem to have one are parsed. */
+function importsIn(code: string): number[] {
+  const found: number[] = []
+  let left = maxCharacters
+  let [end, inModule] = [0, new Set<number>()]
+  for (let at = code.indexOf('import'); at >= 0; at = code.indexOf('import', at + 1)) {
+    if (!isAt(named, code, at)) continue
+    if (at >= end) {
+      const start = startBefore(code, at)
+      end = startAfter(code, at)
+      left -= end - start
+      if (left < 0) return found
+      inModule = parsedImports(code.slice(start, end), start)
+    }
+    if (inModule.has(at)) found.push(at)
+  }
+  return found
 }
 
-/** The positions of `import()`; none where the lexer rejects the code, because its evaluation reports syntax errors. */
-function importsIn(code: string): number[] {
+/** The start of the module of the bundle in which a position is. */
+function startBefore(code: string, position: number): number {
+  for (let at = position; at >= 0 && position - at <= maxCharacters; at = code.lastIndexOf('var ', at - 1)) {
+    if (isAt(moduleStart, code, at)) return at
+    if (at === 0) return 0
+  }
+  return position > maxCharacters ? position - maxCharacters : 0
+}
+
+/** The start of the next module of the bundle, or the end of the bundle. */
+function startAfter(code: string, position: number): number {
+  for (let at = code.indexOf('var ', position); at >= 0; at = code.indexOf('var ', at + 1)) {
+    if (at - position > maxCharacters) return at
+    if (isAt(moduleStart, code, at)) return at
+  }
+  return code.length
+}
+
+function isAt(pattern: RegExp, code: string, position: number): boolean {
+  pattern.lastIndex = position
+  return pattern.test(code)
+}
+
+/** The positions of `import()` in a part of a bundle; none where the lexer rejects it. */
+function parsedImports(part: string, offset: number): Set<number> {
   try {
-    const [imports] = parse(code)
+    const [imports] = parse(part)
     const found = imports.filter((each) => each.type === 'dynamic' && each.phase === null)
-    return found.length > maxImports ? [] : found.map(({ importStart }) => importStart)
+    return new Set(found.map(({ importStart }) => offset + importStart))
   } catch {
-    return []
+    return new Set()
   }
 }
