@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { build, type BuildFailure, type Plugin } from 'esbuild'
 import { commandLineSettings } from '../../sdk/bundle.ts'
 import type { ThirdPartyProject } from './projects.ts'
+import type { SdkVersion } from './sdk-versions.ts'
 
 const run = promisify(execFile)
 
@@ -26,23 +27,26 @@ export interface BuiltProject {
 /**
  * Copies a project, installs its packages and bundles it, with the settings of the public command line.
  *
- * @param sdk the version of the SDK
  * @param folder for the copy
  * @throws Error with the reason in one line
  */
-export async function buildProject(project: ThirdPartyProject, sdk: string, folder: string): Promise<BuiltProject> {
+export async function buildProject(
+  project: ThirdPartyProject,
+  { sdk, replaced }: SdkVersion,
+  folder: string,
+): Promise<BuiltProject> {
   await cp(project.folder, folder, { recursive: true, filter: (path) => !/node_modules|\.git$/.test(basename(path)) })
   await rm(join(folder, 'package-lock.json'), { force: true })
   // Some versions of the SDK import React and do not install it. Definitions for early versions have schemas of Zod itself.
   const own = { react: '^18.0.0', 'zod-to-json-schema': '3.23.5' }
-  const dependencies = { ...own, ...project.dependencies, '@botpress/sdk': sdk }
+  const dependencies = { ...own, ...project.dependencies, ...replaced, '@botpress/sdk': sdk }
   const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as object
   // Sources import the manifest for their name and version.
   const cleared = {
     devDependencies: {},
     peerDependencies: {},
     workspaces: undefined,
-    overrides: undefined,
+    overrides: replaced,
     pnpm: undefined,
   }
   await writeFile(join(folder, 'package.json'), JSON.stringify({ ...manifest, ...cleared, dependencies }))

@@ -14,6 +14,7 @@ test.each([
   ['0.9.1', '0.10.9'],
   ['4.15.2', '5.4.3'],
   ['6.0.0', '5.4.3'],
+  ['', '5.4.3'],
 ])('a project for %s of the SDK is built with %s', (wanted, version) => {
   expect(nearestVersion(wanted, published)).toBe(version)
 })

@@ -17,10 +17,10 @@ export interface ThirdPartyProject {
 }
 
 /** Packages of the platform's publisher that come with the SDK, or that only its command line needs. */
-const ownPackages = /^@(?:botpress|bpinternal)\//
+export const ownPackages = /^@(?:botpress|bpinternal)\//
 
 const isModule = (path: string) => path === 'node_modules' || path.endsWith('/node_modules')
-const compare = (one: string, other: string) => one.localeCompare(other, 'en', { numeric: true })
+export const compareVersions = (one: string, other: string) => one.localeCompare(other, 'en', { numeric: true })
 
 /**
  * Finds the projects below a folder, in the order of their names.
@@ -52,17 +52,21 @@ export async function findProjects(source: string): Promise<ThirdPartyProject[]>
 }
 
 /** The version in a range; empty for another kind of range. */
-function versionIn(range: string): string {
+export function versionIn(range: string): string {
   return /\d+\.\d+\.\d+/.exec(range)?.[0] ?? ''
 }
 
-/** Of the versions with the same minor, or else the same major version, or else of all: the first one not earlier, or the last. */
+/**
+ * Of the versions with the same minor, or else the same major version, or else of all: the first one not earlier, or the last.
+ * For a project that names none, the last.
+ */
 export function nearestVersion(wanted: string, available: string[]): string {
-  const sorted = available.toSorted(compare)
+  const sorted = available.toSorted(compareVersions)
+  if (wanted === '') return sorted.at(-1)!
   const [major, minor] = wanted.split('.')
   const groups = [`${major}.${minor}.`, `${major}.`, '']
   const group = groups
     .map((prefix) => sorted.filter((version) => version.startsWith(prefix)))
     .find(({ length }) => length > 0)!
-  return group.find((version) => compare(version, wanted) >= 0) ?? group.at(-1)!
+  return group.find((version) => compareVersions(version, wanted) >= 0) ?? group.at(-1)!
 }

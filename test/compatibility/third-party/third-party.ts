@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { connect, type Connection } from '../../../cli/connection.ts'
 import { openOwnPlatform } from '../../support/own-platform.ts'
 import { writeMeasured } from '../write-measured.ts'
 import { buildProject } from './build-project.ts'
-import { findProjects, nearestVersion, type ThirdPartyProject } from './projects.ts'
+import { findProjects, type ThirdPartyProject } from './projects.ts'
+import { SdkVersions, type SdkVersion } from './sdk-versions.ts'
 import { tryProject, type ThirdPartyTrial } from './try-project.ts'
 
 interface Row extends Partial<ThirdPartyTrial> {
@@ -28,14 +27,14 @@ export async function measureThirdParty(source: string, writes: boolean): Promis
   const folder = parts.adopt(await mkdtemp(join(tmpdir(), 'isobot-third-party-')), (path) =>
     rm(path, { recursive: true }),
   )
-  const versions = await publishedVersions()
+  const versions = new SdkVersions()
   const api = await connect({ name: 'third-party', ...(await openOwnPlatform(join(folder, 'data'), parts)) })
   const rows: Row[] = []
   const projects = (await findProjects(source)).entries()
   async function measureNext(): Promise<void> {
     for (const [index, project] of projects) {
       const copy = join(folder, String(index))
-      const row = await measure(api, project, { sdk: nearestVersion(project.wanted, versions), copy })
+      const row = await measure(api, project, { version: await versions.nearest(project.wanted), copy })
       await rm(copy, { recursive: true, force: true })
       rows[index] = row
       console.log(lineOf(row))
@@ -51,23 +50,20 @@ export async function measureThirdParty(source: string, writes: boolean): Promis
 async function measure(
   api: Connection,
   project: ThirdPartyProject,
-  { sdk, copy }: { sdk: string; copy: string },
+  { version, copy }: { version: SdkVersion; copy: string },
 ): Promise<Row> {
+  const { sdk, replaced } = version
   try {
-    const built = await buildProject(project, sdk, copy)
+    const built = await buildProject(project, version, copy)
     if (project.kind === 'plugin')
       return { project, sdk, loads: 'builds', remarks: ['runs in the bundle of a bot only'] }
     const trial = await tryProject(api, project, built)
     const left = built.left.map((name) => `without ${name}`)
-    return { project, sdk, ...trial, remarks: [...left, ...trial.remarks] }
+    const others = Object.entries(replaced).map(([name, nearest]) => `with ${name.split('/')[1]!} ${nearest}`)
+    return { project, sdk, ...trial, remarks: [...others, ...left, ...trial.remarks] }
   } catch (error) {
     return { project, sdk, loads: 'no', remarks: [(error as Error).message] }
   }
-}
-
-async function publishedVersions(): Promise<string[]> {
-  const { stdout } = await promisify(execFile)('npm', ['view', '@botpress/sdk', 'versions', '--json'])
-  return JSON.parse(stdout) as string[]
 }
 
 function tableOf(rows: Row[]): string[] {

@@ -17,7 +17,8 @@ export interface ThirdPartyTrial {
   remarks: string[]
 }
 
-const requestMilliseconds = 60_000
+/** Longer than the wall time of a run. */
+const requestMilliseconds = 120_000
 const pollMilliseconds = 500
 /** Longer than all attempts of an event take, whose pauses are 1, 2 and 4 s. */
 const settleMilliseconds = 60_000
