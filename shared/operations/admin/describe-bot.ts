@@ -103,3 +103,11 @@ export async function describeChange(
 export function noSuchBot(id: string): ApiError {
   return notFound(`Bot '${id}'`)
 }
+
+/** Refuses a change of a bot whose rows may be gone already. */
+export function isBeingDeleted(id: string): ApiError {
+  return new ApiError(
+    'ResourceLockedConflict',
+    `Bot '${id}' is being deleted, or its deletion was interrupted. Repeat the deletion if the bot still exists`,
+  )
+}

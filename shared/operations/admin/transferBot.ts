@@ -15,7 +15,7 @@ import { listForeignIntegrations, listIntegrationIds } from '../../store/install
 import { keepIntegrations } from '../../store/integrations.ts'
 import { listDataRequestsOfBot } from '../../store/data-requests.ts'
 import { lockWorkspaces } from '../../store/workspaces.ts'
-import { noSuchBot } from './describe-bot.ts'
+import { isBeingDeleted, noSuchBot } from './describe-bot.ts'
 
 export const transferBot = operation({
   name: 'transferBot',
@@ -88,13 +88,6 @@ function cannotFollow(installed: { alias: string; integration: string }[]): ApiE
     `The bot has integrations or plugins that the other workspace does not have: ${names.join(', ')}. Remove them from the bot ` +
       'first, and install those of the other workspace after the transfer',
     { metadata: { aliases: installed.map(({ alias }) => alias) } },
-  )
-}
-
-function isBeingDeleted(id: string): ApiError {
-  return new ApiError(
-    'ResourceLockedConflict',
-    `Bot '${id}' is being deleted, or its deletion was interrupted. Repeat the deletion if the bot still exists`,
   )
 }
 

@@ -16,7 +16,7 @@ import { assertUrl, codeUrl } from './assert-url.ts'
 import { changeNodes, removedNodes } from './change-nodes.ts'
 import { assertHooksRemain } from './assert-code-remains.ts'
 import { completeBot, planSchedules } from './complete-bot.ts'
-import { botFields, describeChange, noSuchBot } from './describe-bot.ts'
+import { botFields, describeChange, isBeingDeleted, noSuchBot } from './describe-bot.ts'
 import { assertSameParts, ofOneVersion } from './of-one-version.ts'
 import { toUpload } from './to-upload.ts'
 import { finishInstallations } from '../../integrations/install.ts'
@@ -94,6 +94,8 @@ export const updateBot = operation({
       const done = await transact(db, async (transaction) => {
         const row = await lockBot(transaction, workspaceId, id)
         if (!row) throw noSuchBot(id)
+        // An integration that is installed now would be deleted without its unregister().
+        if (row.deletion_began_at) throw isBeingDeleted(id)
         const wasDeployed = row.version_id !== (deployed?.versionId ?? null)
         if (upload && wasDeployed) await assertSameParts(transaction, id, sent, upload)
         const former: BotDefinition = row.definition

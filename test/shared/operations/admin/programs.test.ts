@@ -341,23 +341,35 @@ describe('the transfer of a bot', () => {
     expect((await as(target).getBot({ id })).bot.id).toBe(id)
   })
 
-  test('is refused while the bot is being deleted, and after a deletion that was interrupted', async () => {
+  test('is refused while the bot is being deleted, and after a deletion that was interrupted, as changes of the bot are', async () => {
     const target = await createMember(platform, 'administrator')
     const targetWorkspaceId = target['x-workspace-id']
     await join(targetWorkspaceId)
     const { id, chatUrl } = await platform.createBot()
     await createChatUser(chatUrl)
     const { db } = platform.context
-    const isRefused = () =>
-      expect(client.transferBot({ id, targetWorkspaceId })).rejects.toMatchObject(isLocked('is being deleted'))
+    const isRefused = async () => {
+      for (const change of [client.transferBot({ id, targetWorkspaceId }), client.updateBot({ id, name: 'kept' })]) {
+        await expect(change).rejects.toMatchObject(isLocked('is being deleted'))
+      }
+    }
+    /** Ends the connections of statements that wait for a lock. @returns their number */
+    const disconnect = async (statement: string) => {
+      const waiting = `datname = current_database() and wait_event_type = 'Lock' and query like ?`
+      const { rowCount } = await db.raw(`select pg_terminate_backend(pid) from pg_stat_activity where ${waiting}`, [
+        statement,
+      ])
+      return rowCount as number
+    }
 
-    // The deletion waits for a row that another transaction holds, until it is beyond its time.
+    // The deletion waits for a row that another transaction holds, and its connection is lost then.
     const deletion = await db.transaction(async (transaction) => {
       await transaction('users').where({ bot_id: id }).forUpdate()
       const ended = client.deleteBot({ id }).catch((error: unknown) => error)
       const waits = async () => (await db('bots').where({ id }).first('deletion_began_at'))?.deletion_began_at
       await expect.poll(waits).toBeInstanceOf(Date)
       await isRefused()
+      await expect.poll(() => disconnect('delete from users%')).toBe(1)
       return await ended
     })
     expect(deletion).toMatchObject({ type: 'Internal' })
