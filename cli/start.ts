@@ -1,14 +1,14 @@
 import { once } from 'node:events'
-import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { migrate } from '../migrations/migrations.ts'
+import { migrateOrExplain } from '../migrations/migrate-or-explain.ts'
 import { ensureAdministrator } from '#shared/process/bootstrap.ts'
-import { readConfig } from '#shared/config/config.ts'
+import { readConfig, type Config } from '#shared/config/config.ts'
 import { disableInspectorSignal } from '#shared/process/process.ts'
 import { openDatabase } from '#shared/store/database.ts'
 import { buildConsole } from './start/build-console.ts'
 import { startChild, type Child } from './start/children.ts'
 import { openCredentials, type Credentials, type SavedCredentials } from './start/credentials.ts'
+import { openDataFolder } from './start/data-folder.ts'
 import { deployExample } from './start/example-bot.ts'
 import { untilInterrupted } from './start/interrupt.ts'
 import { assertPortIsFree } from './start/port.ts'
@@ -80,7 +80,7 @@ async function run({ parts, children, say, announce, development, signal }: Run)
   const host = process.env.HOST ?? '127.0.0.1'
   const baseUrl = process.env.ISOBOT_BASE_URL ?? `http://localhost:${port}`
   const directory = resolve(process.env.ISOBOT_DATA_DIR ?? '.isobot')
-  await mkdir(directory, { recursive: true })
+  await openDataFolder(directory)
   const isFree = await untilFormerStartExited(directory, signal)
   await assertPortIsFree(port, host)
   const record = isFree ? await recordStart(directory) : undefined
@@ -91,12 +91,7 @@ async function run({ parts, children, say, announce, development, signal }: Run)
   const consoleBuilt = development ? undefined : buildConsole(say, AbortSignal.any([signal, building.signal]))
   const databaseUrl = await startDatabase(directory, parts, signal)
   signal.throwIfAborted()
-  await migrate(databaseUrl)
   const credentials = await openCredentials(directory)
-  const workspaceId = await administrator(databaseUrl, credentials)
-  await consoleBuilt
-  signal.throwIfAborted()
-
   const environment = {
     LOG_LEVEL: 'warn',
     ...process.env,
@@ -106,6 +101,12 @@ async function run({ parts, children, say, announce, development, signal }: Run)
     HOST: host,
     ISOBOT_BASE_URL: baseUrl,
   }
+  const config = readConfig(environment)
+  await migrateOrExplain(config)
+  const workspaceId = await administrator(config, credentials)
+  await consoleBuilt
+  signal.throwIfAborted()
+
   const nearUrl = `http://${['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host}:${port}`
   const add = (child: Child) => {
     children.push(child)
@@ -149,8 +150,8 @@ function readPort(text = '3000'): number {
   throw new Error(`PORT is "${text}": set it to a number from 1 to 65535, for instance 3001`)
 }
 
-async function administrator(databaseUrl: string, { token }: Credentials): Promise<string> {
-  const db = openDatabase({ url: databaseUrl, poolSize: 1, allowSelfSigned: false })
+async function administrator({ database }: Config, { token }: Credentials): Promise<string> {
+  const db = openDatabase({ ...database, poolSize: 1 })
   try {
     return await ensureAdministrator(db, token)
   } finally {

@@ -141,6 +141,27 @@ test('a taken port, here one that `npm start -- --port` gives, is named, with wh
   await started.interrupt()
 }, 120_000)
 
+test('a database or a data folder that cannot be used is named, with what to do', async () => {
+  expect(await refusalOf({ DATABASE_URL: 'postgres://isobot:secret@127.0.0.1:1/isobot' })).toContain(
+    'PostgreSQL at 127.0.0.1:1 cannot be used: connect ECONNREFUSED 127.0.0.1:1: start the server, or correct host and port in DATABASE_URL',
+  )
+  expect(await refusalOf({ DATABASE_URL: 'mysql://isobot' })).toContain('DATABASE_URL must match pattern')
+  const file = join(directory, 'file')
+  await writeFile(file, '')
+  expect(await refusalOf({ ISOBOT_DATA_DIR: file })).toMatch(
+    /The data folder \S+ cannot be used \(EEXIST: .*\): make it writable, or choose another one/,
+  )
+}, 120_000)
+
+/** What `npm start` says before it ends. */
+async function refusalOf(variables: NodeJS.ProcessEnv): Promise<string> {
+  const env = { ...environment(await freePort()), ...variables }
+  const child = spawn(process.execPath, ['cli/npm-start.js'], { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'] })
+  const said = await text(child.stderr)
+  expect(child.exitCode ?? (await once(child, 'exit'))[0]).toBe(1)
+  return said
+}
+
 function environment(port: number): NodeJS.ProcessEnv {
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...rest } = process.env
   return { ...rest, PORT: String(port), ISOBOT_DATA_DIR: directory, ISOBOT_CONFIG_DIR: directory }
