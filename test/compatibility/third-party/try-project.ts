@@ -67,6 +67,9 @@ class Trial {
       if (hosts.length > 0) this.#trial.remarks.push(`asks ${hosts.join(', ')}`)
     } finally {
       await this.#api.ask<'deleteBot'>('DELETE', `/v1/admin/bots/${this.#botId}`)
+      // Another project may have the same name and version.
+      const path = `/v1/admin/integrations/${this.#integrationId}`
+      if (!isBot) await this.#api.ask<'deleteIntegration'>('DELETE', path)
     }
   }
 
@@ -77,7 +80,7 @@ class Trial {
     })
     const { status, statusReason, webhookUrl } = bot.integrations['tried']!
     this.#trial.register = status === 'registered' ? 'yes' : 'refuses'
-    if (status !== 'registered') this.#remark('register', statusReason ?? '')
+    if (status !== 'registered') this.#remark('register', statusReason || status)
     const statuses: string[] = []
     for (const body of bodies) {
       const response = await fetch(webhookUrl, {
