@@ -38,7 +38,8 @@ const patienceMilliseconds = 60_000
 
 /**
  * Makes users talk to a bot that asks models some questions about each message, during faults. The endpoint numbers its answers
- * to each question, so the messages of the bot name the requests whose answers were recorded: later ones must not exist.
+ * to each question, so the messages of the bot name the requests whose answers were recorded: none may begin after that. One that
+ * began before may be of a later run, at another worker, while the first one's answer was not recorded yet.
  *
  * @param parts receives what has to be closed afterwards
  * @param tell receives the progress
@@ -50,13 +51,14 @@ export async function runModelChaos(
 ): Promise<ModelChaosReport> {
   const bot = options.bot === 'media' ? mediaBot : textBot
   const endpoint = parts.use(await startEndpoint())
-  const asked = new Map<string, number>()
+  const asked = new Map<string, Date[]>()
   const ended = new Map<string, number>()
   const calls = { underWay: 0, cut: 0 }
   endpoint.script = async (response, request) => {
     const question = await bot.questionOf(request)
-    const number = (asked.get(question) ?? 0) + 1
-    asked.set(question, number)
+    const times = asked.get(question) ?? []
+    asked.set(question, [...times, new Date()])
+    const number = times.length + 1
     calls.underWay += 1
     response.once('close', () => {
       calls.underWay -= 1
@@ -129,12 +131,22 @@ export async function runModelChaos(
     if (answers.length !== expected.length) {
       report.differences.push(`conversation ${index}: ${answers.length} answers instead of ${expected.length}`)
     }
+    // The calls of an event follow each other.
+    const recorded = await db('effects')
+      .join('events', 'events.id', 'event_id')
+      .where('conversation_id', talks[index]!.conversationId)
+      .where('operation', 'like', '%#%')
+      .orderBy(['events.created_at', 'events.id', 'effects.created_at'])
+      .pluck<Date[]>('effects.created_at')
     for (const [at, question] of expected.entries()) {
       const [, of, number] = /^(.*): answer (\d+)$/.exec(answers[at] ?? '') ?? []
+      const recordedAt = recorded[at]
+      const last = asked.get(question)?.at(-1)
       if (of !== question) report.differences.push(`${question} was answered with: ${answers[at]}`)
-      else if (Number(number) !== asked.get(question)) {
+      else if (!recordedAt || !last || last > recordedAt) {
+        const times = [recordedAt?.toISOString(), last?.toISOString()]
         report.differences.push(
-          `${question}: answer ${number} was recorded, and then asked for ${asked.get(question)} times`,
+          `${question}: answer ${number} was recorded and last asked for at ${times.join(' and ')}`,
         )
       }
       report.paidTwice += Math.max(0, (ended.get(question) ?? 0) - 1)
