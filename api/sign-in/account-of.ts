@@ -6,7 +6,7 @@ import { acceptInvitation } from '#shared/operations/index.ts'
 import type { Invitee } from '#shared/rpc/caller.ts'
 import type { Role } from '#shared/models/tables.ts'
 import { findAccount, insertAccount } from '#shared/store/accounts.ts'
-import type { Database } from '#shared/store/database.ts'
+import { transact, type Database } from '#shared/store/database.ts'
 import { findIdentity, insertIdentity, listMemberships, lockIdentity } from '#shared/store/identities.ts'
 import { findInvitation } from '#shared/store/invitations.ts'
 import { applyClaims } from './apply-claims.ts'
@@ -30,7 +30,7 @@ export async function accountOf(context: Context, identity: Identity, invitation
   const { config } = context
   const { isOpen = false, roles = [] } = config.signIn ?? {}
   const given = roles.filter(({ value }) => identity.values.includes(value))
-  const account = await context.db.transaction(async (transaction) => {
+  const account = await transact(context.db, async (transaction) => {
     await lockIdentity(transaction, identity)
     const known = await findIdentity(transaction, identity)
     const accountId = known ?? (await createAccount(transaction, identity))

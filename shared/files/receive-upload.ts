@@ -3,6 +3,7 @@ import { ApiError, notFound } from '../errors.ts'
 import { failUpload } from '../store/file-contents.ts'
 import type { StoredObject } from '../store/file-objects.ts'
 import { completeUpload, findUpload } from '../store/files.ts'
+import { transact } from '../store/database.ts'
 import { wakeWorker } from '../signals/after-commit.ts'
 import { readSignedAddress, type SignedAddress } from './file-addresses.ts'
 import { discardObject, heldBytes, writeObject } from './objects.ts'
@@ -83,7 +84,7 @@ async function complete(
   const { id: objectId, size, sha256 } = object
   try {
     const upload = { fileId, generation, objectId, size, sha256 }
-    const outcome = await db.transaction((transaction) => completeUpload(transaction, upload, config.files))
+    const outcome = await transact(db, (transaction) => completeUpload(transaction, upload, config.files))
     if (outcome === 'stale') throw outdated()
     return outcome
   } catch (error) {

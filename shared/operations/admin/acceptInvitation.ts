@@ -7,7 +7,7 @@ import { member, toMember } from '../../models/member.ts'
 import { operation } from '../../rpc/operation.ts'
 import { hashToken } from '../../secrets.ts'
 import { findAccount, insertPersonalToken, updateAccountFields } from '../../store/accounts.ts'
-import type { Database } from '../../store/database.ts'
+import { transact, type Database } from '../../store/database.ts'
 import { acceptMembership } from '../../store/invitations.ts'
 import { findMember } from '../../store/members.ts'
 import { lockWorkspace } from '../../store/workspaces.ts'
@@ -45,7 +45,7 @@ export const acceptInvitation = operation({
 
   async handle({ db, caller }, { displayName }) {
     const { workspaceId, accountId } = caller
-    return db.transaction(async (transaction) => {
+    return transact(db, async (transaction) => {
       // The lock serialises changes of members: until the commit, no member is removed or invited again.
       await lockWorkspace(transaction, workspaceId)
       const invitation = await findOpenInvitation(transaction, caller.invitation)

@@ -4,6 +4,7 @@ import { newId } from '../../ids.ts'
 import { cannedReply, cannedText, shortcut, toCannedReply } from '../../models/canned-reply.ts'
 import { operation } from '../../rpc/operation.ts'
 import { insertCannedReply } from '../../store/canned-replies.ts'
+import { transact } from '../../store/database.ts'
 
 export const createCannedReply = operation({
   name: 'createCannedReply',
@@ -20,7 +21,7 @@ export const createCannedReply = operation({
 
   async handle({ db, caller }, { shortcut, text }) {
     const reply = { id: newId('reply'), workspace_id: caller.workspaceId, shortcut, text }
-    const row = await db.transaction((transaction) => insertCannedReply(transaction, reply))
+    const row = await transact(db, (transaction) => insertCannedReply(transaction, reply))
     if (!row) throw shortcutTaken(shortcut)
     return { cannedReply: toCannedReply(row) }
   },

@@ -7,6 +7,7 @@ import { publishHint } from '../../signals/after-commit.ts'
 import { findAccount } from '../../store/accounts.ts'
 import { insertNote } from '../../store/handover-notes.ts'
 import { lockHandover } from '../../store/handovers.ts'
+import { transact } from '../../store/database.ts'
 import { findOwnBot } from './find-version.ts'
 
 export const createHandoverNote = operation({
@@ -25,7 +26,7 @@ export const createHandoverNote = operation({
     const { db, caller } = context
     const { accountId } = caller
     await findOwnBot(context, botId)
-    const { conversationId, row } = await db.transaction(async (transaction) => {
+    const { conversationId, row } = await transact(db, async (transaction) => {
       const conversationId = await lockHandover(transaction, botId, id)
       if (conversationId === undefined) throw noHandover(id)
       const name = (await findAccount(transaction, accountId))?.name ?? ''

@@ -3,6 +3,7 @@ import { newId } from '../../ids.ts'
 import { toWorkspace, workspace, workspaceName } from '../../models/workspace.ts'
 import { operation } from '../../rpc/operation.ts'
 import { insertMember, insertWorkspace } from '../../store/accounts.ts'
+import { transact } from '../../store/database.ts'
 import { findOwnWorkspace } from './find-own-workspace.ts'
 
 export const createWorkspace = operation({
@@ -17,7 +18,7 @@ export const createWorkspace = operation({
   async handle({ db, caller }, { name }) {
     const { accountId } = caller
     const workspaceId = newId('wkspace')
-    return db.transaction(async (transaction) => {
+    return transact(db, async (transaction) => {
       await insertWorkspace(transaction, { id: workspaceId, name })
       await insertMember(transaction, { workspaceId, accountId, role: 'owner' })
       return toWorkspace(await findOwnWorkspace({ db: transaction, caller: { ...caller, workspaceId } }, workspaceId))

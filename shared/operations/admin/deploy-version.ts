@@ -5,7 +5,7 @@ import { schedulesOf, summarizeFlows } from '../../flows/flow-summary.ts'
 import { findContents, findVersionBefore } from '../../store/bot-versions.ts'
 import { insertBotRegistration } from '../../store/events.ts'
 import { lockBot, setDeployedVersion } from '../../store/bots.ts'
-import type { Database } from '../../store/database.ts'
+import { transact, type Database } from '../../store/database.ts'
 import type { DescribedVersionRow } from '../../models/bot-version.ts'
 import type { BotRow } from '../../models/tables.ts'
 import { planFlowSchedules, setFlowSchedules } from '../../store/recurring-events.ts'
@@ -27,7 +27,7 @@ export async function deployAgain(
   const expected = await findUsable(db, await findOwnBot(context, botId), versionId)
   const expectedSchedules = await schedulesOfVersion(db, botId, expected.id)
   const planned = await planFlowSchedules(db, expectedSchedules)
-  const registration = await db.transaction(async (transaction) => {
+  const registration = await transact(db, async (transaction) => {
     const bot = await lockBot(transaction, caller.workspaceId, botId)
     if (!bot) throw noSuchBot(botId)
     const version = await findUsable(transaction, bot, versionId)

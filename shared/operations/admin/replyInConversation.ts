@@ -11,6 +11,7 @@ import { isWebchatComponent } from '../../models/webchat.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findHandover } from '../../store/find-handovers.ts'
 import { insertMemberMessage, lockConversation, recordReply } from '../../store/handovers.ts'
+import { transact } from '../../store/database.ts'
 import { noConversation } from '../runtime/not-found.ts'
 import { findBotConversation } from './find-conversation.ts'
 import { findOwnBot } from './find-version.ts'
@@ -44,7 +45,7 @@ export const replyInConversation = operation({
     // The message is prepared as the bot's, which may send components. An agent may not choose the code of a site.
     if (isWebchat(conversation) && isWebchatComponent(toChatPayload({ type, payload }))) throw componentRefused()
     const ready = await prepareMessage(asBot, { conversationId, type, payload })
-    const { row, entrance } = await db.transaction(async (transaction) => {
+    const { row, entrance } = await transact(db, async (transaction) => {
       await lockConversation(transaction, botId, conversationId)
       const id = await handoverInProgress(transaction, botId, conversationId)
       if (!(await recordReply(transaction, { botId, id, accountId }))) {

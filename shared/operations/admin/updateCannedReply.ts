@@ -2,6 +2,7 @@ import { closedObject } from '../../schema.ts'
 import { cannedReply, cannedText, shortcut, toCannedReply } from '../../models/canned-reply.ts'
 import { operation } from '../../rpc/operation.ts'
 import { updateCannedReply as updateInStore } from '../../store/canned-replies.ts'
+import { transact } from '../../store/database.ts'
 import { shortcutTaken } from './createCannedReply.ts'
 import { noCannedReply } from './deleteCannedReply.ts'
 
@@ -19,7 +20,7 @@ export const updateCannedReply = operation({
 
   async handle({ db, caller }, { id, ...fields }) {
     const where = { workspaceId: caller.workspaceId, id }
-    const row = await db.transaction((transaction) => updateInStore(transaction, where, fields))
+    const row = await transact(db, (transaction) => updateInStore(transaction, where, fields))
     if (!row) throw noCannedReply(id)
     if (row === 'taken') throw shortcutTaken(fields.shortcut ?? '')
     return { cannedReply: toCannedReply(row) }

@@ -7,6 +7,7 @@ import { builtInInterface } from '../../models/inbox-definition.ts'
 import { interfaceDefinitionSchema, interfaceFields, interfaceOutput, toInterface } from '../../models/interface.ts'
 import { operation } from '../../rpc/operation.ts'
 import { lockEntry, updateEntry } from '../../store/catalogue.ts'
+import { transact } from '../../store/database.ts'
 
 export const updateInterface = operation({
   name: 'updateInterface',
@@ -30,7 +31,7 @@ export const updateInterface = operation({
     // Refuses a definition that is too long before its schemas are examined.
     mergePatch(interfaceDefinitionSchema, present, change)
     boundSchemas(interfaceDefinitionSchema, change)
-    await db.transaction(async (transaction) => {
+    await transact(db, async (transaction) => {
       const row = await lockEntry(transaction, 'interfaces', workspaceId, id)
       if (!row) throw noSuchEntry('interfaces', id)
       if (isPublic) await assertPublishable(transaction, 'interfaces', workspaceId, row.name)

@@ -5,6 +5,7 @@ import { acceptPluginSchemas } from '../../integrations/plugins.ts'
 import { plugin, pluginCode, pluginDefinitionSchema, pluginFields, toPlugin } from '../../models/plugin.ts'
 import { operation } from '../../rpc/operation.ts'
 import { lockEntry, updateEntry } from '../../store/catalogue.ts'
+import { transact } from '../../store/database.ts'
 
 export const updatePlugin = operation({
   name: 'updatePlugin',
@@ -24,7 +25,7 @@ export const updatePlugin = operation({
     mergePatch(pluginDefinitionSchema, present, change)
     acceptPluginSchemas(change)
     const seen = visibility ?? (isPublic === undefined ? undefined : isPublic ? 'public' : 'private')
-    await db.transaction(async (transaction) => {
+    await transact(db, async (transaction) => {
       const row = await lockEntry(transaction, 'plugins', workspaceId, id)
       if (!row) throw noSuchEntry('plugins', id)
       if (seen && seen !== 'private') await assertPublishable(transaction, 'plugins', workspaceId, row.name)

@@ -8,6 +8,7 @@ import { uploadableFile } from '../../models/file.ts'
 import { isAllowedType, type WebchatConfiguration } from '../../models/webchat-configuration.ts'
 import { assertQuota, assertVisitorFileSize, assertVisitorQuota } from '../../store/files.ts'
 import { upsertFile, type FileOwner } from '../../store/runtime-files.ts'
+import { transact } from '../../store/database.ts'
 import { contentTypeOf, newPublicId } from './file-input.ts'
 
 /** Files that people send in conversations: visitors of a web chat, and members who answer. */
@@ -66,7 +67,7 @@ export async function createSentFile({ db, config }: Context, given: NewSentFile
   const id = newId('file')
   const contentType = contentTypeOf(name)
   const owner: FileOwner = userId === undefined ? { type: 'bot' } : { type: 'user', userId }
-  const row = await db.transaction(async (transaction) => {
+  const row = await transact(db, async (transaction) => {
     const created = await upsertFile(
       transaction,
       { botId, ...(installation && { installation }) },

@@ -7,7 +7,7 @@ import type { AudioFormat } from '../../models/speech.ts'
 import type { FileRow } from '../../models/tables.ts'
 import { acrossOutages } from '../../rpc/across-outages.ts'
 import type { BotContext } from '../../rpc/caller.ts'
-import type { Database } from '../../store/database.ts'
+import { transact, type Database } from '../../store/database.ts'
 import { findUserOfEvent } from '../../store/events.ts'
 import type { StoredObject } from '../../store/file-objects.ts'
 import { assertQuota, completeUpload } from '../../store/files.ts'
@@ -70,7 +70,7 @@ async function store(context: BotContext, media: Media): Promise<FileRow> {
   const object = await writeObject(context, caller.botId, oneChunk(media.bytes), { limit, length })
   try {
     const userId = caller.execution && (await findUserOfEvent(db, caller.execution.eventId))
-    return await db.transaction(async (transaction) => {
+    return await transact(db, async (transaction) => {
       const row = await insertFile(transaction, context, { media, object, userId })
       await completeUpload(transaction, { ...object, objectId: object.id, fileId: row.id, generation: 1 }, config.files)
       return row

@@ -101,6 +101,22 @@ test('a bot is deleted although the end of one of its events locks rows in the o
   expect(await db('events').where({ bot_id: bot.id })).toEqual([])
 })
 
+test('a member’s reply is stored although the deletion of the user that writes it locks rows in the opposite order', async () => {
+  const bot = await platform.createBot()
+  const conversationId = await (await createChatUser(bot.chatUrl)).createConversation()
+  const path = `/v1/admin/bots/${bot.id}/conversations/${conversationId}`
+  expect(await platform.ask('POST', `${path}/handover`, {})).toMatchObject({ status: 200 })
+  const reply = (text: string) => platform.ask('POST', `${path}/messages`, { type: 'text', payload: { text } })
+  const { body } = await reply('first')
+  const other = await beginPatient()
+  await other('users').where({ id: body.message.userId }).forUpdate()
+  const second = reply('second')
+  await expect.poll(waiting, patience).toBe(1)
+  await other('conversations').where({ id: conversationId }).increment('sequence')
+  await other.commit()
+  expect(await second).toMatchObject({ status: 201 })
+})
+
 test('a transaction whose work may be repeated is repeated as a whole', async () => {
   const one = await beginPatient()
   const before = await db('conversations').whereIn('id', [first, second]).orderBy('id').pluck('sequence')
