@@ -14,6 +14,7 @@ export interface MigrationState {
   missing: string[]
   /** Those that a newer version has run. */
   unknown: string[]
+  /** Whether none has run. */
   isEmpty: boolean
 }
 
@@ -22,12 +23,12 @@ export async function readMigrationState(client: Client): Promise<MigrationState
     `select to_regclass('knex_migrations')::text as name`,
   )
   if (tables[0]?.name == null) return { missing: [...migrationNames], unknown: [], isEmpty: true }
-  const { rows } = await client.query<{ name: string }>('select name from knex_migrations')
+  const { rows } = await client.query<{ name: string }>('select name from knex_migrations order by id')
   const done = new Set(rows.map(({ name }) => name))
   return {
     missing: migrationNames.filter((name) => !done.has(name)),
     unknown: Array.from(done).filter((name) => !migrationNames.includes(name)),
-    isEmpty: false,
+    isEmpty: done.size === 0,
   }
 }
 

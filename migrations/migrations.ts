@@ -4,6 +4,7 @@ import knex, { type Knex } from 'knex'
 import { Client } from 'pg'
 import { isConflict } from '#shared/errors.ts'
 import { connectionSettings } from '#shared/store/database.ts'
+import { readMigrationState, type MigrationState } from './assert-migrated.ts'
 import { withoutQueueEvents } from './queue-events.ts'
 import { finishRestore } from './unfinished-restore.ts'
 import * as tables from './001_tables.ts'
@@ -185,10 +186,11 @@ export async function migrate(url: string, { allowSelfSigned = false } = {}): Pr
     const db = knex({ client: 'pg', connection, pool: { min: 0, max: 1 }, log: silent })
     let done: string[]
     try {
-      await assertKnown(db)
+      const state = await readMigrationState(client)
+      assertKnown(state)
       // The advisory lock excludes other processes, so a knex lock found here belongs to a killed process.
       await db.migrate.forceFreeMigrationsLock({ migrationSource })
-      done = await runMissing(db)
+      done = await runMissing(db, state)
     } finally {
       await db.destroy()
     }
@@ -214,13 +216,12 @@ const repeatMilliseconds = 200
  *
  * @returns their names
  */
-async function runMissing(db: Knex): Promise<string[]> {
+async function runMissing(db: Knex, { isEmpty }: MigrationState): Promise<string[]> {
   const done: string[] = []
-  const isNew = (await namesOfDone(db)).length === 0
   let attempts = 0
   while (true) {
     try {
-      const running = isNew ? db.migrate.latest({ migrationSource }) : db.migrate.up({ migrationSource })
+      const running = isEmpty ? db.migrate.latest({ migrationSource }) : db.migrate.up({ migrationSource })
       const [, names] = (await running) as [batch: number, names: string[]]
       if (names.length === 0) return done
       done.push(...names)
@@ -246,20 +247,13 @@ export function listCautions(names: readonly string[]): string[] {
   })
 }
 
-/** The names of the migrations that have run, in this order. */
-async function namesOfDone(db: Knex): Promise<string[]> {
-  if (!(await db.schema.hasTable('knex_migrations'))) return []
-  return db('knex_migrations').orderBy('id').pluck('name')
-}
-
 /** The database has migrations that this code does not know. */
 export class NewerDatabaseError extends Error {
   override name = 'NewerDatabaseError'
 }
 
 /** @throws NewerDatabaseError */
-async function assertKnown(db: Knex): Promise<void> {
-  const unknown = (await namesOfDone(db)).filter((name) => !(name in migrations))
+function assertKnown({ unknown }: MigrationState): void {
   if (unknown.length === 0) return
   throw new NewerDatabaseError(
     `The database is newer than this code: it has the migrations ${unknown.join(', ')}. Deploy the newer code again, ` +

@@ -114,8 +114,8 @@ export function connectionSettings({ url, allowSelfSigned }: Pick<Config['databa
 }
 
 /**
- * What the address says about TLS has precedence over other options in the library, and its `sslmode=require` verifies
- * certificates. An address that asks for the verification, or names certificates of its own, keeps it.
+ * In the library the options of TLS in the address override others, and its `sslmode=require` verifies certificates. An address
+ * that asks for the verification, or names certificates of its own, keeps it.
  */
 function withoutVerification(url: string): string {
   if (/[?&](sslrootcert|uselibpqcompat)=/.test(url)) return url

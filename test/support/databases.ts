@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Client, escapeIdentifier } from 'pg'
 import { inject } from 'vitest'
+import type { Database } from '#shared/store/database.ts'
 
 export interface TestDatabase {
   readonly url: string
@@ -36,4 +37,12 @@ export async function administer(databaseUrl: string, statement: string): Promis
   } finally {
     await client.end()
   }
+}
+
+/** The number of statements of a database that wait for a lock. */
+export async function countLockWaits(db: Database): Promise<number> {
+  const { rows } = await db.raw<{ rows: [{ count: number }] }>(
+    `select count(*)::integer as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  )
+  return rows[0].count
 }

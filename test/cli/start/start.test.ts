@@ -153,7 +153,7 @@ test('a database or a data folder that cannot be used is named, with what to do'
   )
 }, 120_000)
 
-/** What `npm start` says before it ends. */
+/** The errors that `npm start` prints before it ends. */
 async function refusalOf(variables: NodeJS.ProcessEnv): Promise<string> {
   const env = { ...environment(await freePort()), ...variables }
   const child = spawn(process.execPath, ['cli/npm-start.js'], { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'] })

@@ -3,6 +3,7 @@ import * as operations from '#shared/operations/index.ts'
 import { isForMembers } from '#shared/rpc/caller.ts'
 import { insertMember } from '#shared/store/accounts.ts'
 import { createChatUser } from '../../support/chat-client.ts'
+import { countLockWaits } from '../../support/databases.ts'
 import { createMember } from '../../support/members.ts'
 import { openEntryPoints } from '../../support/entry-points.ts'
 import { listen } from '../../support/event-stream.ts'
@@ -156,11 +157,10 @@ test('a handover that is assigned while its member becomes a viewer belongs to n
   const { db } = platform.context
   const held = await db.transaction()
   await held('handovers').where({ id: handoverId }).forUpdate()
-  const waiting = db('pg_stat_activity').whereRaw(`datname = current_database() and wait_event_type = 'Lock'`)
   const assigned = ask(ada!, 'PUT', `/handovers/${handoverId}/member`, { memberId: accountId })
-  await expect.poll(() => waiting.clone().select('pid'), { timeout: 10_000 }).toHaveLength(1)
+  await expect.poll(() => countLockWaits(db), { timeout: 10_000 }).toBe(1)
   const changed = platform.ask('PUT', `/v1/admin/workspace-members/${accountId}`, { role: 'viewer' })
-  await expect.poll(() => waiting.clone().select('pid'), { timeout: 10_000 }).toHaveLength(2)
+  await expect.poll(() => countLockWaits(db), { timeout: 10_000 }).toBe(2)
   await held.commit()
   expect([(await assigned).status, (await changed).status]).toEqual([200, 200])
   expect(await db('handovers').where({ id: handoverId })).toMatchObject([{ status: 'pending', account_id: null }])

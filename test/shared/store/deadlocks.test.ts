@@ -9,6 +9,7 @@ import { insertInstallation } from '#shared/store/installations.ts'
 import { claimNextEvents } from '#shared/store/mailboxes.ts'
 import { takeIdentifier } from '#shared/store/registrations.ts'
 import { createChatUser } from '../../support/chat-client.ts'
+import { countLockWaits } from '../../support/databases.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 import { installWebchat } from '../../support/webchat.ts'
 
@@ -56,13 +57,7 @@ const lockBoth = `
   with one as (update conversations set sequence = sequence + 1 where id = :one returning id)
   update conversations set sequence = sequence + 1 where id = :other and exists (select from one) returning id`
 
-/** How many statements of this database wait for a lock. */
-async function waiting(): Promise<number> {
-  const { rows } = await db.raw<{ rows: [{ count: number }] }>(
-    `select count(*)::integer as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  )
-  return rows[0].count
-}
+const waiting = () => countLockWaits(db)
 
 test('a statement that is taken back because of a deadlock is repeated, and what it changes is changed once', async () => {
   const transaction = await beginPatient()

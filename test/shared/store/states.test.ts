@@ -9,6 +9,7 @@ import { ensureState, mergeState, putState, type NewState } from '#shared/store/
 import { deleteUser } from '#shared/store/users.ts'
 import { deleteWorkflow, insertWorkflow } from '#shared/store/workflows.ts'
 import { createChatUser } from '../../support/chat-client.ts'
+import { countLockWaits } from '../../support/databases.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 
 /** No state outlives its user, conversation or workflow. */
@@ -34,13 +35,7 @@ const db = () => platform.context.db
 
 const owners = (): Promise<string[]> => db()('states').where({ bot_id: botId }).orderBy('type').pluck('type')
 
-/** How many statements of this database wait for a lock. */
-async function waiting(): Promise<number> {
-  const { rows } = await db().raw<{ rows: [{ count: number }] }>(
-    `select count(*)::integer as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  )
-  return rows[0].count
-}
+const waiting = () => countLockWaits(db())
 
 const change = (type: StateChange['type'], ownerId: string): StateChange => ({
   id: `${type}_${ownerId}`,

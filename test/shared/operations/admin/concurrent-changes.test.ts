@@ -11,6 +11,7 @@ import { lockIntegration } from '#shared/store/integrations.ts'
 import { lockWorkspaces } from '#shared/store/workspaces.ts'
 import { insertUser } from '#shared/store/users.ts'
 import { createChatUser } from '../../../support/chat-client.ts'
+import { countLockWaits } from '../../../support/databases.ts'
 import { createMember } from '../../../support/members.ts'
 import { openPlatform, type Answer, type Platform } from '../../../support/platform.ts'
 
@@ -30,13 +31,7 @@ afterAll(async () => {
 
 const patience = { timeout: 10_000, interval: 20 }
 
-/** How many statements of this database wait for a lock. */
-async function waiting(): Promise<number> {
-  const { rows } = await db.raw<{ rows: [{ count: number }] }>(
-    `select count(*)::integer as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  )
-  return rows[0].count
-}
+const waiting = () => countLockWaits(db)
 
 async function createWorkspace(): Promise<string> {
   return (await platform.ask('POST', '/v1/admin/workspaces', { name: 'Another' })).body.id

@@ -1,5 +1,6 @@
 import { Client } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { countLockWaits } from '../../../support/databases.ts'
 import { createMember } from '../../../support/members.ts'
 import { openPlatform, send, type Platform } from '../../../support/platform.ts'
 
@@ -142,13 +143,12 @@ test('it can be neither withdrawn nor deleted while bots of other workspaces hav
 
 test('of two workspaces that publish a name at once, one goes on publishing it', async () => {
   const { db } = platform.context
-  const waiting = db('pg_stat_activity').whereRaw(`datname = current_database() and wait_event_type = 'Lock'`)
   const holder = await db.transaction()
   await holder('workspaces').whereIn('id', [platform.workspaceId, strangersId]).forUpdate().select('id')
   const first = [client, stranger].map((each) =>
     each.createIntegration({ name: 'popular', version: '1.0.0', code, visibility: 'public' }),
   )
-  await expect.poll(async () => (await waiting.clone()).length, { timeout: 10_000 }).toBe(2)
+  await expect.poll(() => countLockWaits(db), { timeout: 10_000 }).toBe(2)
   await holder.commit()
   await Promise.all(first)
   const [ownerId] = await db('integrations')

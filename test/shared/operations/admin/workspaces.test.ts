@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MemberAccess } from '#shared/rpc/caller.ts'
 import { ensureAdministrator } from '#shared/process/bootstrap.ts'
 import { roles, type Role } from '#shared/models/tables.ts'
+import { countLockWaits } from '../../../support/databases.ts'
 import { accept, addMember, createMember, invite } from '../../../support/members.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 
@@ -204,8 +205,7 @@ describe('the permissions of a role', () => {
       first.updateWorkspaceMember({ id: second.id, role: 'viewer' }),
       second.client.updateWorkspaceMember({ id: firstId, role: 'viewer' }),
     ])
-    const waiting = db('pg_stat_activity').whereRaw(`datname = current_database() and wait_event_type = 'Lock'`)
-    await expect.poll(() => waiting.clone().select('pid'), { timeout: 10_000 }).toHaveLength(2)
+    await expect.poll(() => countLockWaits(db), { timeout: 10_000 }).toBe(2)
     await held.commit()
     expect((await requests).filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     const owners = db('members').where({ workspace_id: id, role: 'owner' })

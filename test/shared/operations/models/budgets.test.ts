@@ -1,6 +1,7 @@
 import { Client } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { deleteOldUsage, releaseLostReservations, reserveUsage, settleUsage } from '#shared/store/model-budgets.ts'
+import { countLockWaits } from '../../../support/databases.ts'
 import { createMember } from '../../../support/members.ts'
 import {
   answerWith,
@@ -280,8 +281,7 @@ test('a call is settled although its bot is deleted at that moment', async () =>
   const usages = [{ model: 'local:small', calls: 1, inputTokens: 5, outputTokens: 5, cost: 0.5 }]
   const failures = [{ model: 'local:small', kind: 'busy' as const, status: 503, failures: 1 }]
   const settling = settleUsage(db, reserved, { usages, failures })
-  const waiting = db('pg_stat_activity').whereRaw(`datname = current_database() and wait_event_type = 'Lock'`)
-  await expect.poll(async () => (await waiting.clone()).length).toBe(1)
+  await expect.poll(() => countLockWaits(db)).toBe(1)
   await deletion.commit()
   await settling
   expect((await budgetOf()).spent.month.tokens).toBe(before - 90)
