@@ -1,7 +1,7 @@
 import type { BundleKind } from '../protocol/contract.ts'
+import { importName } from '../protocol/import-name.ts'
 import type { BundleSource } from '../protocol/protocol.ts'
 import type { CachedScript } from './cached-script.ts'
-import { importName } from './dynamic-imports.ts'
 import type { CompiledScript, Context, ExternalCopy, Isolate, Ivm, Script } from './isolated-vm.ts'
 import type { Scripts } from './scripts.ts'
 

@@ -3,7 +3,6 @@ import { postedFrame, type FromProcess } from '../host/frames.ts'
 import type { ToProcess } from '../protocol/protocol.ts'
 import { BotIsolate } from './bot-isolate.ts'
 import { BundleProgram } from './bundle-program.ts'
-import { DynamicImports } from './dynamic-imports.ts'
 import { readFailure } from './failures.ts'
 import type { Ivm } from './isolated-vm.ts'
 import { KeptPrograms } from './kept-programs.ts'
@@ -37,7 +36,6 @@ export class ProcessSandbox {
   readonly #retired = new Set<BotIsolate>()
   /** Bundles that the worker has been asked for; with `program`, only for the environment. */
   readonly #asked = new Map<string, PromiseWithResolvers<LoadedBundle> & { program: BundleProgram | undefined }>()
-  readonly #imports = new DynamicImports()
   readonly #kept: KeptPrograms
   /** Isolates whose code cache is being made, each with the ended run to which a crash meanwhile is attributed. */
   readonly #compiling = new Map<BotIsolate, string>()
@@ -152,9 +150,7 @@ export class ProcessSandbox {
   #receiveCode({ bundle, source: { environment, ...source } }: Frame<'code'>): void {
     const { ivm, scripts } = this.#options
     if (!this.#asked.has(bundle)) return
-    // The compiler leaves no `import()` in native bundles.
-    const code = source.kind === 'sdk' ? this.#imports.replaceIn(bundle, source.code) : source.code
-    this.#receiveBundle(bundle, { program: new BundleProgram(ivm, scripts, { ...source, code }), environment })
+    this.#receiveBundle(bundle, { program: new BundleProgram(ivm, scripts, source), environment })
   }
 
   #receiveBundle(bundle: string, loaded: LoadedBundle): void {

@@ -35,17 +35,15 @@ export interface Compiled {
   native: Script
   /** The script of the flows, as JavaScript. */
   flows?: string
-  /**
-   * The source as uploaded, without its source map: bundles of the public SDK run in this form. Absent for ES modules.
-   */
-  asIs?: Script
+  /** Whether the upload is an ES module, by its imports and exports. */
+  isModule: boolean
   /** Ordered by line. */
   imports: ImportedName[]
   /** Empty where the source map contains no contents. */
   files: SourceFile[]
 }
 
-/** A bundle of the public SDK, which runs as uploaded. No part of it has been run. */
+/** A bundle of the public SDK, which runs as uploaded, with calls of `importName` in place of `import()`. No part of it has been run. */
 export interface ReadBundle {
   status: 'read'
   script: Script

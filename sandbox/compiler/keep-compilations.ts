@@ -40,7 +40,9 @@ function contentHash(parts: string[]): string {
 
 function charactersOf(compilation: Compilation): number {
   if (compilation.status !== 'compiled') return refusalCharacters
-  const { native, asIs, flows = '', files } = compilation
-  const texts = [native, ...(asIs ? [asIs] : [])].flatMap(({ code, sourceMap }) => [code, sourceMap])
-  return [...texts, flows, ...files.map(({ content }) => content)].reduce((sum, text) => sum + text.length, 1)
+  const { native, flows = '', files } = compilation
+  return [native.code, native.sourceMap, flows, ...files.map(({ content }) => content)].reduce(
+    (sum, text) => sum + text.length,
+    1,
+  )
 }

@@ -206,9 +206,7 @@ function toCompilation(output: Buffer): Compilation {
   const [head, ...texts] = splitParts(output).map(String) as [string, ...string[]]
   const { isMapRead, isModule, imports, files } = JSON.parse(head) as Examined
   if (!isMapRead) return { status: 'refused', problem: noMap }
-  const [code = '', sourceMap = '', ...asIs] = texts
-  const others = !isModule && { asIs: toPair(asIs) }
-  return { status: 'compiled', native: { code, sourceMap }, ...others, imports, files }
+  return { status: 'compiled', native: toPair(texts), isModule, imports, files }
 }
 
 function toReadBundle(output: Buffer): ReadBundle | undefined {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** To be raised when the same upload compiles to something else, other than by a new version of the compiler. */
-const revision = 1
+const revision = 2
 
 const { version } = createRequire(import.meta.url)('esbuild/package.json') as { version: string }
 

@@ -164,7 +164,7 @@ async function toResultOf(
 
 async function inspect(worker: WorkerContext, upload: Upload, compiled: Compiled): Promise<Result> {
   const { native, flows, imports } = compiled
-  if (compiled.asIs && flows !== undefined && /\bhandler\b/.test(upload.source)) {
+  if (!compiled.isModule && flows !== undefined && /\bhandler\b/.test(upload.source)) {
     return { outcome: refusal(flowsOfSdk, undefined) }
   }
   const refused = refusedImport(imports)

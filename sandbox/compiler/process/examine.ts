@@ -3,6 +3,7 @@ import type { ImportedName, SourceFile } from '../contract.ts'
 import { moduleMark } from '../esbuild.ts'
 import { splitMap } from '../source-text.ts'
 import { parse, type Import } from 'es-module-lexer/js'
+import { replaceImports } from './replace-imports.ts'
 
 interface ExaminationInput {
   /** The name that replaces `require` in `scanned`; random, so the source cannot contain it. */
@@ -28,27 +29,24 @@ export interface Examined {
 /**
  * Extracts from the compiler's output the parts that are stored.
  *
- * @returns `scripts`: the compiled script and its source map; for a source that is no ES module, also the source itself
- * and its own map
+ * @returns `scripts`: the compiled script and its source map
  */
 export function examine(given: ExaminationInput): Examined & { scripts: string[] } {
   const { source, sourceMap } = given
   const compiled = splitMap(given.compiled)
   const scanned = splitMap(given.scanned)
-  const asIs = splitMap(source)
-  const ownMap = sourceMap || asIs.carried
+  const ownMap = sourceMap || splitMap(source).carried
   const isMapRead = sourceMap === '' || readSourceMap(sourceMap) !== undefined
   const isModule = scanned.code.includes(moduleMark(given.nonce))
   const imports = findImports(scanned, given)
   // A module is strict code. The compiled script begins with a line of the compiler's own, which holds no position of
   // the source, so the directive shifts none.
   const scripts = [(isModule ? `'use strict';` : '') + compiled.code, toKept(compiled.carried)]
-  if (!isModule) scripts.push(asIs.code, toKept(ownMap))
   return { isMapRead, isModule, imports, files: findFiles(ownMap), scripts }
 }
 
 /**
- * Reads a source that is to run as it is. Whether it is an ES module after all, its evaluation tells: a lexer without a JIT
+ * Reads a source that is to run as it is, but for its `import()`. Whether it is an ES module after all, its evaluation tells: a lexer without a JIT
  * takes 5 s for a bundle of 14 MB.
  *
  * @returns undefined when its separate source map is not valid
@@ -57,7 +55,7 @@ export function readAsIs(source: string, sourceMap: string): { files: SourceFile
   const asIs = splitMap(source)
   const ownMap = sourceMap || asIs.carried
   if (sourceMap !== '' && readSourceMap(sourceMap) === undefined) return undefined
-  return { files: findFiles(ownMap), scripts: [asIs.code, toKept(ownMap)] }
+  return { files: findFiles(ownMap), scripts: [replaceImports(asIs.code), toKept(ownMap)] }
 }
 
 /** Reduces a source map to the parts that positions need; empty when the map is not valid. */

@@ -7,18 +7,18 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { refusedImport } from '#sandbox/compiler/refused-import.ts'
 import { firstPosition, indexSourceMap, positionOfName, toSourceStack } from '#sandbox/compiler/source-map.ts'
 import { CompilerError } from '#sandbox/compiler/contract.ts'
-import { compile, openCompilerOf, tryToCompile } from '../../support/compiler.ts'
+import { compile, compilerHere, openCompilerOf, tryToCompile } from '../../support/compiler.ts'
 
 /** A module as it is compiled, and the way back. */
 async function compileBot(source: string, sourceMap?: string) {
-  const { native, asIs } = await compile(source, sourceMap)
-  return { isModule: asIs === undefined, script: native.code, sourceMap: indexSourceMap(native.sourceMap) }
+  const { native, isModule } = await compile(source, sourceMap)
+  return { isModule, script: native.code, sourceMap: indexSourceMap(native.sourceMap) }
 }
 
 /** A bundle of the SDK as it is run. */
 async function asSdkBundle(source: string, sourceMap?: string) {
-  const { asIs } = await compile(source, sourceMap)
-  return { script: asIs!.code, sourceMap: indexSourceMap(asIs!.sourceMap) }
+  const read = await (await compilerHere()).readBundle('test', async () => ({ source, sourceMap }))
+  return { script: read!.script.code, sourceMap: indexSourceMap(read!.script.sourceMap) }
 }
 
 describe('compiled code', () => {

@@ -14,7 +14,7 @@ beforeEach(() => {
     compiled.push(upload)
     if (status === 'refused') return { status, problem: upload.source }
     if (status === 'exceeded') return { status, problem: upload.source, limit: 'time' }
-    return { status, native: { code: upload.source, sourceMap: '' }, imports: [], files: [] }
+    return { status, native: { code: upload.source, sourceMap: '' }, isModule: true, imports: [], files: [] }
   })
 })
 

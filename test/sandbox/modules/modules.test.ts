@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { builtinModules } from 'node:module'
 import { describe, expect, test } from 'vitest'
+import { replaceImports } from '#sandbox/compiler/process/replace-imports.ts'
 import { nodeModuleNames, nodeModules, scriptsFor, type NodeModule } from '#sandbox/modules/table.ts'
 import { callRun, done, handlerThat } from '../fixture.ts'
 import { sandboxOfFile, testAsInNode } from '../prelude/compare.ts'
@@ -10,7 +11,7 @@ const sandbox = sandboxOfFile()
 /** The result of a handler with this body, through JSON. */
 async function told(body: string): Promise<unknown> {
   const code = `const value = await (async () => { ${body} })(); return { body: JSON.stringify({ value }) }`
-  const { result } = done(await sandbox().run(callRun(handlerThat(code))))
+  const { result } = done(await sandbox().run(callRun(handlerThat(replaceImports(code)))))
   return (JSON.parse((result as { body: string }).body) as { value?: unknown }).value
 }
 

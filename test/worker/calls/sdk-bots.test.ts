@@ -85,6 +85,20 @@ describe('a bot made with the public SDK', () => {
   })
 })
 
+test('a bundle of the public SDK imports modules of Node with import(), in large modules too, and keeps texts about it', async () => {
+  const code = `
+    exports.handler = async ({ headers }) => {
+      if (headers['x-bp-operation'] !== 'action_triggered') return { status: 200 }
+      const { createHash } = await import("crypto")
+      const output = { text: 'await import("crypto")', hash: createHash('md5').update('a').digest('hex') }
+      return { status: 200, body: JSON.stringify({ output }) }
+    }
+    exports.filler = "${'x'.repeat(1_500_000)}"`
+  const { id } = await platform.createBot(code)
+  const output = { text: 'await import("crypto")', hash: '0cc175b9c0f1b6a831c399e269772661' }
+  expect(await callAction(id, 'hash', {})).toMatchObject({ status: 200, body: { output } })
+})
+
 describe('the logger of the public SDK', () => {
   test('writes errors with their stacks and causes, and what maps, sets and numbers of any length have', async () => {
     const { bot } = await tell(await bundleSdk('logging-bot.ts'))

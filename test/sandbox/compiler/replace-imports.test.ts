@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { DynamicImports, importName } from '#sandbox/child/dynamic-imports.ts'
-
-const imports = new DynamicImports()
+import { replaceImports } from '#sandbox/compiler/process/replace-imports.ts'
+import { importName } from '#sandbox/protocol/import-name.ts'
 
 /** A module as esbuild has it in a bundle, with as much text as is asked for. */
 const module = (body: string, characters = 0) =>
@@ -10,14 +9,14 @@ const module = (body: string, characters = 0) =>
 test('each import() of a large bundle gets the other name, and all positions stay the same', () => {
   const filler = module('require("os")', 100_000).repeat(100)
   const body = `exports.load = async () => [await import("node:os"), await import ('fs'), "import('fs')"]`
-  const replaced = imports.replaceIn('large', `${filler}${module(body)}${filler}`)
+  const replaced = replaceImports(`${filler}${module(body)}${filler}`)
   const expected = `exports.load = async () => [await ${importName}("node:os"), await ${importName} ('fs'), "import('fs')"]`
   expect(replaced === `${filler}${module(expected)}${filler}`).toBe(true)
 })
 
-test('only modules that seem to have one are parsed, until they have 1 MB together', () => {
-  const [small, large] = [module('import("os")', 400_000), module('import("os")', 900_000)]
-  const replaced = imports.replaceIn('two large ones', small + large)
+test('only modules that seem to have one are parsed, until they have 8 MB together', () => {
+  const [small, large] = [module('import("os")', 3_000_000), module('import("os")', 5_500_000)]
+  const replaced = replaceImports(small + large)
   expect(replaced === small.replace('import', () => importName) + large).toBe(true)
 })
 
@@ -28,6 +27,6 @@ test.each([
   ['with a computed name', `import(["f", "s"].join(""))`],
   ['that has the other name itself', `import("fs"); var ${importName} = 1`],
   ['that is no code', `import("fs"); (`],
-])('a bundle %s stays as it is', (title, code) => {
-  expect(imports.replaceIn(title, code)).toBe(code)
+])('a bundle %s stays as it is', (_title, code) => {
+  expect(replaceImports(code)).toBe(code)
 })

@@ -1,48 +1,32 @@
 import { parse } from 'es-module-lexer/js'
-
-/** The name of the function that takes the place of `import`. It is as long, so that positions in the code stay the same. */
-export const importName = '$impor'
+import { importName } from '../../protocol/import-name.ts'
 
 /** An `import()` of a module by its name. Messages of libraries contain some, too. */
-const named = /import\s*\(\s*(?:\/\*[^*]*\*\/\s*)?["'`][@\w][^"'`\n]{0,100}["'`]\s*\)/y
+const named = /import\s*\(\s*(?:\/\*[^*]*\*\/\s*)?["'`][@\w][^"'`\n]{0,100}["'`]\s*\)/g
 
 /** The beginning of a module in a bundle of esbuild, as `var one = other((exports, module) => {`. */
 const moduleStart = /var [\w$]+\s*=\s*[\w$]+\(\([\w$, ]*\)\s*=>\s*\{/y
 
 /**
- * Upper bound of the code that is parsed for one bundle. Without a JIT, a MB of ordinary code takes 0.2 s, and host calls of other
- * runs wait meanwhile.
+ * Upper bound of the code that is parsed for one bundle. The modules of an agent of the published runtime that have an `import()` are
+ * 5 MB, which take 1 s without a JIT.
  */
-const maxCharacters = 1_000_000
-const maxKnown = 1000
+const maxCharacters = 8_000_000
 
 /**
- * Makes each `import()` of a named module in bundles a call of `importName`, which the kernel provides: isolated-vm gives V8 no way to
+ * Makes each `import()` of a named module in a bundle a call of `importName`, which the kernel provides: isolated-vm gives V8 no way to
  * import a module, so V8 would reject every `import()` with "Not supported". Bundlers leave it as it is where it names a module of
  * Node. Strings, comments and methods of that name stay as they are.
  */
-export class DynamicImports {
-  /** The positions in bundles, by id, so that a bundle which is loaded again and again is parsed once. */
-  readonly #known = new Map<string, number[]>()
-
-  replaceIn(bundle: string, code: string): string {
-    if (code.includes(importName)) return code
-    let result = ''
-    let done = 0
-    for (const start of this.#positionsIn(bundle, code)) {
-      result += code.slice(done, start) + importName
-      done = start + importName.length
-    }
-    return done === 0 ? code : result + code.slice(done)
+export function replaceImports(code: string): string {
+  if (code.includes(importName)) return code
+  let result = ''
+  let done = 0
+  for (const start of importsIn(code)) {
+    result += code.slice(done, start) + importName
+    done = start + importName.length
   }
-
-  #positionsIn(bundle: string, code: string): number[] {
-    const positions = this.#known.get(bundle) ?? importsIn(code)
-    this.#known.delete(bundle)
-    this.#known.set(bundle, positions)
-    if (this.#known.size > maxKnown) this.#known.delete(this.#known.keys().next().value!)
-    return positions
-  }
+  return done === 0 ? code : result + code.slice(done)
 }
 
 /** The positions of `import()`, as far as the upper bound allows. Only the modules of the bundle that seem to have one are parsed. */
@@ -50,8 +34,7 @@ function importsIn(code: string): number[] {
   const found: number[] = []
   let left = maxCharacters
   let [end, inModule] = [0, new Set<number>()]
-  for (let at = code.indexOf('import'); at >= 0; at = code.indexOf('import', at + 1)) {
-    if (!isAt(named, code, at)) continue
+  for (const { index: at } of code.matchAll(named)) {
     if (at >= end) {
       const start = startBefore(code, at)
       end = startAfter(code, at)
