@@ -4,6 +4,7 @@ import { batched } from '../batch.ts'
 import { openQueueBackend, type QueueParts } from './queue-backend.ts'
 import { queueTelemetry } from '../telemetry/tracing.ts'
 import { JobPriority } from './job-priority.ts'
+import { openMissedWakes } from './missed-wakes.ts'
 
 /**
  * The wake-ups. All work is stored in rows; a job only names the row to look at. The loss of all jobs loses nothing,
@@ -83,7 +84,8 @@ export type QueueCounts = Record<'waiting' | 'active' | 'delayed' | 'failed', nu
 /** The sending end of the queue. */
 export interface WakeQueue {
   /**
-   * Has a worker handle a mailbox, or a conversation's webhook. At most one job of each is active and one waits, and a
+   * Has a worker handle a mailbox, or a conversation's webhook. A wake-up that fails is repeated when the queue can take it, this one
+   * and those of the following methods. At most one job of each is active and one waits, and a
    * wake-up during a run is always followed by another run. The more wake-ups the bot has had recently, the lower the
    * priority.
    */
@@ -190,21 +192,21 @@ export function openQueue(parts: QueueParts): WakeQueue {
   const add = (name: JobName, data: Jobs[JobName], opts: JobsOptions) => addJob({ name, data, opts })
 
   const order = new JobPriority()
-  const wake: WakeQueue['wake'] = async (name, mailbox, botId) => {
+  const addWake: WakeQueue['wakeLater'] = async (name, mailbox, botId, delay) => {
+    if (delay > 0) return add('retry', { name, mailbox, botId }, { delay })
     const id = deduplicationId(name, mailbox)
     const priority = order.next(botId)
     await add(name, { mailbox, botId }, { priority, deduplication: { id, keepLastIfActive: true } })
   }
+  const wakes = openMissedWakes(broker, addWake)
   return {
-    wake,
+    wake: (name, mailbox, botId) => wakes.add(name, mailbox, botId),
     async wakeOverdue(name, mailbox, botId) {
       // PostgreSQL keeps or loses a job together with its key.
       if (!addsTogether) await ask((queue) => forgetLostJob(queue, deduplicationId(name, mailbox)))
-      await wake(name, mailbox, botId)
+      await wakes.add(name, mailbox, botId)
     },
-    async wakeLater(name, mailbox, botId, delay) {
-      await add('retry', { name, mailbox, botId }, { delay })
-    },
+    wakeLater: (name, mailbox, botId, delay) => wakes.add(name, mailbox, botId, delay),
     async inspect(inspectionId, workspaceId) {
       await add('inspection', { inspectionId, workspaceId }, { lifo: true })
     },
@@ -221,6 +223,7 @@ export function openQueue(parts: QueueParts): WakeQueue {
       return { waiting: wait + prioritized, active, delayed, failed }
     },
     async close() {
+      wakes.close()
       await broker.failFast(async () => (await opening)?.close()).catch(() => {})
       await release()
     },

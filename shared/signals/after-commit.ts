@@ -24,7 +24,7 @@ export type Announcement =
 
 /**
  * Publishes an entry of a conversation's log to its listeners, after the commit. A failure is logged and not thrown:
- * the entry is stored, and listeners find it when they next read the log.
+ * the entry is stored, and listeners read the log when signals can be published again.
  */
 export async function publishEntry(context: Context, entry: LogEntry, signal: ChatSignal): Promise<void> {
   const { conversationId, sequence, at } = entry
@@ -81,13 +81,13 @@ async function announce(context: Context, conversationId: string, announcement: 
 
 /**
  * Wakes a worker for committed rows: an event in a mailbox, or entries that wait for a conversation's webhook. A failed
- * wake-up is logged and not thrown: the rows are stored, and the sweep finds them.
+ * wake-up is logged and not thrown: the queue repeats it, and the sweep finds the rows.
  */
 export async function wakeWorker(context: Context, name: WakeName, mailbox: string, botId: string): Promise<void> {
   try {
     await context.queue.wake(name, mailbox, botId)
   } catch (error) {
-    logUnpublished(context, error, { mailbox }, 'Waking a worker failed; the sweep will wake one')
+    logUnpublished(context, error, { mailbox }, 'Waking a worker failed; retrying')
   }
 }
 

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { batched } from '../batch.ts'
 import type { Dependencies } from '../connectivity/dependencies.ts'
+import { repeatLater } from '../connectivity/repeat-later.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { RedisConnections } from '../connectivity/redis.ts'
 import type { Database } from '../store/database.ts'
@@ -23,7 +24,8 @@ export interface Signals {
    */
   subscribe(topic: string, listener: (signal: object) => void): Promise<() => void>
   /**
-   * Calls `listener` when signals arrive again after an interruption in which some may have been lost. @returns a
+   * Calls `listener` when signals arrive again after an interruption in which some may have been lost: of this process, or of one
+   * that published. @returns a
    * function that removes the listener
    */
   onGap(listener: () => void): () => void
@@ -41,6 +43,9 @@ export const inboxTopic = (workspaceId: string) => `inbox:${workspaceId}`
 /** The topic of the connection that holds a tunnel. */
 export const tunnelTopic = (holder: string) => `tunnel:${holder}`
 
+/** The topic on which a process publishes that it could not publish signals. */
+const gapTopic = 'gap'
+
 /** The interface of a back end. Listeners within this process are counted outside of it, once for both back ends. */
 interface Transport {
   publish(topic: string, body: string): Promise<void>
@@ -57,9 +62,14 @@ export function openSignals(dependencies: Dependencies, db: Database, log: Logge
   const { broker, redis, database } = dependencies
   const listeners = new EventEmitter().setMaxListeners(0)
   const gaps = new EventEmitter().setMaxListeners(0)
-  const deliver: Deliver = (topic, body) => listeners.emit(topic, JSON.parse(body))
+  const deliver: Deliver = (topic, body) =>
+    topic === gapTopic ? gaps.emit('gap') : listeners.emit(topic, JSON.parse(body))
   const transport = redis ? overRedis(redis, deliver) : overPostgres(database.listenConnection, db, deliver, log)
   transport.onGap(() => gaps.emit('gap'))
+  // Both back ends repeat subscriptions when they connect.
+  transport.subscribe(gapTopic).catch(() => {})
+  // The subscriber's own connection may have been there all the time, or again before that of the publisher.
+  const unpublished = repeatLater(broker, () => carry(() => transport.publish(gapTopic, '{}')))
   /** Topics with an active or pending subscription. A second listener of a topic waits for the same subscription. */
   const subscriptions = new Map<string, Promise<void>>()
   let isClosed = false
@@ -71,7 +81,14 @@ export function openSignals(dependencies: Dependencies, db: Database, log: Logge
 
   return {
     areNotifications: redis === undefined,
-    publish: (topic, signal) => carry(() => transport.publish(topic, JSON.stringify(signal))),
+    async publish(topic, signal) {
+      try {
+        await carry(() => transport.publish(topic, JSON.stringify(signal)))
+      } catch (error) {
+        if (!isClosed) unpublished.failed()
+        throw error
+      }
+    },
     async subscribe(topic, listener) {
       listeners.on(topic, listener)
       let subscription = subscriptions.get(topic)
@@ -99,6 +116,7 @@ export function openSignals(dependencies: Dependencies, db: Database, log: Logge
     },
     close() {
       isClosed = true
+      unpublished.close()
       return transport.close()
     },
   }
@@ -124,7 +142,7 @@ function overRedis({ prefix, sender, connect }: RedisConnections, deliver: Deliv
       subscriber.on('ready', () => {
         // ioredis has repeated the subscriptions by now. Replies come in order, so once this one resolves, they are
         // active.
-        if (!isFirst) subscriber.subscribe(channel('')).then(listener, () => {})
+        if (!isFirst) subscriber.subscribe(channel(gapTopic)).then(listener, () => {})
         isFirst = false
       })
     },

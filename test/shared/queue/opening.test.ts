@@ -27,6 +27,8 @@ test('a worker whose database became unavailable while it opened the queue takes
     const jobs = openJobWorker(context, options, async ({ name }) => void taken.push(name))
     parts.defer(() => jobs.close())
     await expect.poll(() => activity().where(waiting)).toHaveLength(1)
+    // Those of the platform and of this context.
+    await expect.poll(() => activity().where(pings)).toHaveLength(2)
     // The pings fail; the connection that waits for the lock stays.
     link.refuse()
     await activity().where(pings).select(db.raw('pg_terminate_backend(pid)'))
