@@ -22,11 +22,17 @@ export function openConnections(): Connections {
   }
 }
 
+const cut = new WeakSet<ClientBase>()
+
+/** Whether this process has closed a connection by `destroySocket`. */
+export const isCut = (connection: ClientBase): boolean => cut.has(connection)
+
 /** Closes a connection without contacting the server, which may be unreachable. */
 export function destroySocket(connection: ClientBase): void {
   // knex learns of the end of a connection a moment later, and would give it to the next statement.
   Object.assign(connection, { __knex__disposed: 'The connection was closed' })
   const { stream } = (connection as unknown as { connection: { stream: Socket } }).connection
+  cut.add(connection)
   stream.destroy()
 }
 

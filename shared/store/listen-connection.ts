@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { Client, escapeIdentifier, type QueryResult } from 'pg'
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import { destroySocket } from './connections.ts'
+import { destroySocket, isCut } from './connections.ts'
 import { connectionSettings } from './database.ts'
 
 /**
@@ -10,7 +10,7 @@ import { connectionSettings } from './database.ts'
  * opens a new one.
  */
 export interface ListenConnection {
-  /** @throws Error when no connection can be opened, or it breaks */
+  /** @throws Error when no connection can be opened, or a new one breaks too */
   ping(): Promise<void>
   /** Milliseconds by which the server's clock is ahead of this machine's, as of a recent ping; 0 before the first one. */
   clockDifference(): number
@@ -74,12 +74,25 @@ export function openListenConnection(settings: Config['database'], log: Logger):
     return answer
   }
 
+  async function ping(): Promise<void> {
+    const [begin, began] = [Date.now(), performance.now()]
+    const { rows } = await ask<{ now: Date }>('select clock_timestamp() as now')
+    const took = performance.now() - began
+    if (took < preciseMilliseconds) clockDifference = rows[0]!.now.getTime() - (begin + took / 2)
+  }
+
   return {
     async ping() {
-      const [begin, began] = [Date.now(), performance.now()]
-      const { rows } = await ask<{ now: Date }>('select clock_timestamp() as now')
-      const took = performance.now() - began
-      if (took < preciseMilliseconds) clockDifference = rows[0]!.now.getTime() - (begin + took / 2)
+      const used = client
+      try {
+        await ping()
+      } catch (error) {
+        // The server, or an administrator, has ended this connection, which is no outage as long as it accepts another one.
+        if (!used || isCut(used)) throw error
+        if (client === used) client = undefined
+        destroySocket(used)
+        await ping()
+      }
     },
     clockDifference: () => clockDifference,
     async listen(channel) {
