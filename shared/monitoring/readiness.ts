@@ -14,16 +14,29 @@ export interface Readiness {
  * Checks whether this process can use each dependency, which takes at most 1.5 s. A dependency that answers over the
  * connection of its monitor may refuse others, as at its limit of connections or after a change of its password.
  */
-export async function readReadiness({ dependencies, db }: Context): Promise<Readiness> {
-  const { all, database, redis } = dependencies
+export async function readReadiness({ dependencies, db, queue }: Context): Promise<Readiness> {
+  const { all, database, redis, broker } = dependencies
+  const isQueueUsable = inTime(queue.isUsable())
   const areUp = all.map((dependency) => dependency.check(checkMilliseconds))
   const isLent = database.isUp() ? lendsConnections(db, checkMilliseconds) : false
   const checks = await Promise.all(areUp)
   const usable = new Map<unknown, boolean>([[database, await isLent]])
   if (redis) usable.set(redis, redis.areConnected())
+  if (!(await isQueueUsable)) usable.set(broker, false)
   const states = all.map((one, index) => [one.name, checks[index] && usable.get(one) ? 'ok' : 'unavailable'] as const)
   return {
     status: states.every(([, state]) => state === 'ok') ? 'ok' : 'unavailable',
     ...Object.fromEntries(states),
+  }
+}
+
+/** @returns false where there is no answer in time */
+async function inTime(answer: Promise<boolean>): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => resolve(false), checkMilliseconds)
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
   }
 }

@@ -103,6 +103,8 @@ export interface WakeQueue {
   runScript(scriptRunId: string, workspaceId: string): Promise<void>
   /** Has a worker compile uploaded scripts, ahead of all mailboxes, because a person waits for the result. */
   checkScripts(scriptCheckId: string, workspaceId: string): Promise<void>
+  /** Whether the queue takes jobs: asks it after a failure, which may be that of its own connection alone. */
+  isUsable(): Promise<boolean>
   /** The number of jobs, of all tenants. */
   counts(): Promise<QueueCounts>
   close(): Promise<void>
@@ -130,6 +132,9 @@ export class RequeueError extends Error {
 }
 
 export const queueName = 'events'
+
+/** Minimum time between two questions whether the queue is usable, on behalf of probes. */
+const attemptMilliseconds = 500
 
 /** Upper bound of jobs per statement, where one statement adds several. */
 const batchSize = 100
@@ -176,8 +181,19 @@ export function openQueue(parts: QueueParts): WakeQueue {
     }
   }
 
-  function ask<Answer>(question: (queue: OpenQueue) => Promise<Answer>): Promise<Answer> {
-    return broker.failFast(async () => question(await (opening ??= open())))
+  /** Whether the last question failed although the broker was available. */
+  let hasFailed = false
+  let attempt = { until: 0, isUsable: Promise.resolve(true) }
+
+  async function ask<Answer>(question: (queue: OpenQueue) => Promise<Answer>): Promise<Answer> {
+    try {
+      const answer = await broker.failFast(async () => question(await (opening ??= open())))
+      hasFailed = false
+      return answer
+    } catch (error) {
+      hasFailed = broker.isUp()
+      throw error
+    }
   }
 
   async function addOne({ name, data, opts }: NewJob): Promise<void> {
@@ -216,6 +232,16 @@ export function openQueue(parts: QueueParts): WakeQueue {
     async checkScripts(scriptCheckId, workspaceId) {
       await add('script-check', { scriptCheckId, workspaceId }, { lifo: true })
     },
+    async isUsable() {
+      // Without a failure there is nothing to find out, and an idle process needs no connection.
+      if (!hasFailed) return true
+      const now = performance.now()
+      if (now >= attempt.until) {
+        const isUsable = succeeds(ask((queue) => queue.getJobCountByTypes('active')))
+        attempt = { until: now + attemptMilliseconds, isUsable }
+      }
+      return attempt.isUsable
+    },
     async counts() {
       // BullMQ counts jobs with a priority above 0 as `prioritized`, apart from `wait`.
       const counted = await ask((queue) => queue.getJobCounts('wait', 'prioritized', 'active', 'delayed', 'failed'))
@@ -229,6 +255,12 @@ export function openQueue(parts: QueueParts): WakeQueue {
     },
   }
 }
+
+const succeeds = (answer: Promise<unknown>): Promise<boolean> =>
+  answer.then(
+    () => true,
+    () => false,
+  )
 
 function deduplicationId(name: WakeName, mailbox: string): string {
   return apart.has(name) ? `${name}-${mailbox}` : mailbox

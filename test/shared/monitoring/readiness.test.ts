@@ -65,6 +65,18 @@ test('a process whose pool gets no connection is not ready, although its pings a
   await expect.poll(() => readyz(context), patience).toEqual({ status: 'ok', database: 'ok' })
 })
 
+test('a process that gets no connection to add jobs is not ready, although it has others', async () => {
+  const context = open(config)
+  const ok = { status: 'ok', database: 'ok' }
+  await expect.poll(() => readyz(context), patience).toEqual(ok)
+  link.refuse()
+  await expect(context.queue.wake('event', 'mailbox', 'bot')).rejects.toBeInstanceOf(Error)
+  expect(await readyz(context)).toEqual({ status: 'unavailable', database: 'unavailable' })
+  expect(context.dependencies.database.isUp()).toBe(true)
+  link.mend()
+  await expect.poll(() => readyz(context), patience).toEqual(ok)
+})
+
 test('the probes of an idle process share one connection, and those of a refused one few attempts', async () => {
   const context = open(config)
   const created = { count: 0 }
