@@ -4,7 +4,12 @@ import { Client } from 'pg'
 import { connectionBudget } from '#shared/config/connection-budget.ts'
 import type { Config } from '#shared/config/config.ts'
 import { findPoolerProblem } from '#shared/connectivity/pooler.ts'
-import { explainUnreachable, migrationGrants, readOnlyRemedy } from '#shared/connectivity/reach-database.ts'
+import {
+  explainUnreachable,
+  migrationGrants,
+  readOnlyRemedy,
+  searchPathRemedy,
+} from '#shared/connectivity/reach-database.ts'
 import { decryptJson } from '#shared/secrets.ts'
 import { connectionSettings } from '#shared/store/database.ts'
 import { readMigrationState, releaseRemedy } from '../../migrations/assert-migrated.ts'
@@ -19,7 +24,7 @@ const notificationMilliseconds = 2000
 const wantedClockMilliseconds = 2000
 const maxClockMilliseconds = 30_000
 
-/** Checks PostgreSQL: reachability, whether it accepts writes, version, privileges, free connections, clock, notifications, schema and secret. */
+/** Checks PostgreSQL: reachability, whether it accepts writes, its schema, version, privileges, free connections, clock, notifications, schema and secret. */
 export async function checkDatabase(config: Config): Promise<Finding[]> {
   let client
   try {
@@ -43,8 +48,8 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
       checkNotifications,
       checkMigrations,
     ]
-    const findings = await checkWritable(client)
-    // A replica can neither receive notifications nor run migrations.
+    const findings = [...(await checkWritable(client)), ...(await checkSearchPath(client))]
+    // A replica can neither receive notifications nor run migrations, and without a schema there are no tables.
     if (findings.length > 0) return findings
     for (const check of checks) findings.push(...(await check(client, config)))
     const isMigrated = findings.every(({ grade }) => grade !== 'fail')
@@ -80,6 +85,14 @@ async function checkWritable(client: Client): Promise<Finding[]> {
   )
   if (value === 'off') return []
   return [fail(replica ? 'The database is a read-only replica' : 'The database is read-only', readOnlyRemedy)]
+}
+
+async function checkSearchPath(client: Client): Promise<Finding[]> {
+  const { schema, path } = await ask<{ schema: string | null; path: string }>(
+    client,
+    `select current_schema() as schema, current_setting('search_path') as path`,
+  )
+  return schema === null ? [fail(`No schema of search_path (${path}) can be used`, searchPathRemedy)] : []
 }
 
 interface Privileges {

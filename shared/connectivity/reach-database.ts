@@ -66,13 +66,18 @@ export function explainUnreachable(error: unknown, url: string): { message: stri
 export const readOnlyRemedy =
   'set DATABASE_URL to the primary server, or make it accept writes: set default_transaction_read_only = off'
 
+/** The remedy for a search_path without a schema that the user can use. */
+export const searchPathRemedy =
+  'create the schema (create schema public) or grant its usage, or correct search_path in the options of DATABASE_URL, of the user or of the database'
+
 /** The grants with which a user can migrate a database. */
 export function migrationGrants(database: string, user: string): string {
   return `grant create on database ${database} to ${user}; grant usage, create on schema public to ${user}; or use the owner of its tables`
 }
 
 /**
- * Names the right that a migration lacks, a database that is read-only, or transactions that it conflicts with, with a remedy.
+ * Names the right or the schema that a migration lacks, a database that is read-only, or transactions that it conflicts with, with a
+ * remedy.
  *
  * @returns undefined when the failure has another cause
  */
@@ -82,6 +87,9 @@ export function explainMigrationFailure(error: unknown, url: string): string | u
   // knex puts the statement before it.
   const words = wordsOf(error).split(' - ').at(-1)
   if (codeOf(error) === '25006') return `The database ${database} is read-only (${words}): ${readOnlyRemedy}`
+  if (codeOf(error) === '3F000') {
+    return `The user ${user} finds no schema of search_path in the database ${database} (${words}): ${searchPathRemedy}`
+  }
   if (isConflict(error)) {
     return `A migration of the database ${database} conflicts with requests (${words}): run the release step again, at a quieter hour`
   }

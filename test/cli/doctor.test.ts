@@ -393,13 +393,17 @@ test('names the rights that a user of PostgreSQL lacks, and a database that is r
     expect.stringContaining('set DATABASE_URL to the primary'),
   ])
   await change(`set transaction_read_only = off; alter database ${name} reset default_transaction_read_only`)
+  const elsewhere = `${url}?options=-c%20search_path%3Delsewhere`
+  expect(await foundInDatabase({ DATABASE_URL: elsewhere, REDIS_URL: '' })).toEqual({
+    'fail: No schema of search_path (elsewhere) can be used': expect.stringContaining('create the schema'),
+  })
 })
 
-test('the release step names the rights that its user lacks, and a database that is read-only', async () => {
+test('the release step names the rights and the schema that its user lacks, and a database that is read-only', async () => {
   await using limited = await openLimited(true)
   const { name, role, url, change } = limited
-  const release = async () => {
-    const env = { ...platform.environment, DATABASE_URL: url }
+  const release = async (address = url) => {
+    const env = { ...platform.environment, DATABASE_URL: address }
     const ended = promisify(execFile)(process.execPath, ['migrations/migrate.js'], { env })
     return ended.then(
       ({ stderr }) => [0, stderr],
@@ -409,6 +413,12 @@ test('the release step names the rights that its user lacks, and a database that
   const refusal = (words: string) =>
     `The user ${role} may not migrate the database ${name} (${words}): grant create on database ${name} to ${role}; ` +
     `grant usage, create on schema public to ${role}; or use the owner of its tables\n`
+  expect(await release(`${url}?options=-c%20search_path%3Delsewhere`)).toEqual([
+    1,
+    `The user ${role} finds no schema of search_path in the database ${name} (no schema has been selected to create in): ` +
+      'create the schema (create schema public) or grant its usage, or correct search_path in the options of DATABASE_URL, of the ' +
+      'user or of the database\n',
+  ])
   expect(await release()).toEqual([1, refusal('permission denied for schema public')])
   await change(`grant create on schema public to ${role}`)
   expect(await release()).toEqual([1, refusal(`permission denied for database ${name}`)])
