@@ -73,6 +73,8 @@ test('a token is shown once, opens what its owner may open, and nothing any more
   await page.getByRole('list', { name: 'Tokens' }).getByText('for the pipeline').waitFor()
   expect(await page.locator('body').textContent()).not.toContain(token)
   await button('Delete for the pipeline').click()
+  expect((await accountOf(token)).status).toBe(200)
+  await button('Delete', dialog('Delete for the pipeline')).click()
   await page.getByText('“for the pipeline” is no longer valid.').waitFor()
   expect((await accountOf(token)).status).toBe(401)
 })
@@ -130,13 +132,21 @@ test('an invited person opens the link, gets a token of their own, and has the c
   const createBot = () => platform.ask('POST', '/v1/admin/bots', { name: `bot of ${email}` }, asMember)
   expect((await createBot()).status).toBe(403)
   await page.reload()
+  const stored: (string | null)[] = []
+  page.on('request', (request) => request.method() === 'PUT' && stored.push(request.postData()))
+  // By keyboard, the roles on the way to another one are chosen too.
+  await page.getByLabel('Role of Ada').selectOption('Administrator')
   await page.getByLabel('Role of Ada').selectOption('Developer')
+  await button('Save Ada’s role').click()
   await page.getByText('Ada now has the role developer.').waitFor()
   const created = await createBot()
   expect(created.status).toBe(200)
   await platform.ask('DELETE', `/v1/admin/bots/${created.body.bot.id}`)
 
+  expect(stored).toEqual(['{"role":"developer"}'])
+
   await button('Remove Ada').click()
+  await button('Remove', dialog('Remove Ada')).click()
   await page.getByText('Ada is no longer a member.').waitFor()
   expect((await createBot()).status).toBe(401)
 })
@@ -227,6 +237,7 @@ test('settings that are changed are the bot’s: its name, what it may reach, an
   expect(await page.content()).not.toContain('only for the code')
 
   await button('Remove API_KEY').click()
+  await button('Remove', dialog('Remove API_KEY')).click()
   await page.getByText('API_KEY is removed.').waitFor()
   await chatUser.send(conversationId, 'and now?')
   await expect.poll(() => replies(platform, conversationId), patience).toEqual(['only for the code', 'undefined'])

@@ -86,7 +86,9 @@ test('the tab lists the flows, and shows one as boxes, arrows and an outline; no
   await page.getByRole('heading', { level: 1 }).waitFor()
   expect(requested.filter((url) => url.includes('flows-page'))).toEqual([])
   await page.getByRole('link', { name: 'Flows', exact: true }).click()
-  await page.getByRole('list', { name: 'Flows' }).getByText('1 conversation waiting').first().waitFor()
+  const listed = page.getByRole('list', { name: 'Flows' })
+  await listed.getByText('1 conversation waiting').first().waitFor()
+  expect(await listed.evaluate((list) => list.scrollWidth > list.clientWidth)).toBe(false)
   await page.getByRole('link', { name: 'Shop' }).click()
   await page.getByRole('heading', { name: 'Shop' }).waitFor()
 

@@ -1,7 +1,8 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createChatUser } from '../support/chat-client.ts'
 import type { Platform } from '../support/platform.ts'
-import { installing, openConsole, signIn } from './open-console.ts'
+import { installing, openConsole, patience, signIn } from './open-console.ts'
 
 const parts = new AsyncDisposableStack()
 let platform: Platform
@@ -12,6 +13,10 @@ beforeAll(async () => {
   await signIn(page, platform)
 }, installing)
 afterAll(() => parts.disposeAsync())
+
+/** Whether parts of an entry of a list are wider than their place, and reach into others. */
+const hasOverlaps = (list: Locator) =>
+  list.evaluate((list) => [...list.querySelectorAll('li > *')].some((part) => part.scrollWidth > part.clientWidth + 1))
 
 const word = 'aWordThatIsLongerThanAnyLineOfAPhone'.repeat(3)
 
@@ -26,6 +31,7 @@ test('on a phone, long names without spaces leave no page wider than the screen'
   await ask('POST', '/v1/admin/workspace-members', { email: `${word.slice(0, 60)}@example.com`, role: 'agent' })
   await ask('PUT', `/v1/admin/bots/${bot.id}`, { name: word, secrets: { [word.slice(0, 60)]: 'secret' } })
   await ask('POST', '/v1/tables', { name: `${word.slice(0, 40)}Table`, schema: { type: 'object', properties: {} } })
+  await platform.context.db('members').update({ created_at: new Date(Date.now() - 59 * 60_000) })
   await page.setViewportSize({ width: 360, height: 740 })
   const wide: string[] = []
   const paths = ['tokens', 'members', 'audit', `bots/${bot.id}/settings`, `bots/${bot.id}/tables`]
@@ -33,9 +39,40 @@ test('on a phone, long names without spaces leave no page wider than the screen'
     await page.goto(`${platform.url}/console/${path}`)
     await page.locator('main').getByText(word.slice(0, 40)).last().waitFor()
     const width = await page.evaluate<number>('document.documentElement.scrollWidth')
-    if (width > 360) wide.push(path)
+    const isOverlapping = path === 'members' && (await hasOverlaps(page.getByRole('list', { name: 'Members' })))
+    if (width > 360 || isOverlapping) wide.push(path)
   }
   expect(wide).toEqual([])
+})
+
+test('on a phone, what is opened far down a list is seen from its begin, and the list is where it was afterwards', async () => {
+  const bot = await platform.createBot('export const actions = { first() { return {} } }\n')
+  for (let number = 0; number < 9; number++) {
+    const user = await createChatUser(bot.chatUrl)
+    await user.send(await user.createConversation(), `message ${number}`)
+  }
+  await page.setViewportSize({ width: 360, height: 400 })
+  const position = () => page.evaluate<number>('scrollY')
+  const focused = () => page.evaluate<string>('document.activeElement.textContent')
+  for (const path of ['events', 'conversations']) {
+    await page.goto(`${platform.url}/console/bots/${bot.id}/${path}`)
+    const row = page.getByRole('link', { name: 'message 0' })
+    await row.scrollIntoViewIfNeeded()
+    const before = await position()
+    await row.press('Enter')
+    const begin = page.getByRole('link', { name: path === 'events' ? 'Events' : 'Conversations' }).last()
+    await begin.waitFor()
+    await page.locator('main').getByText('message 0').last().waitFor()
+    expect((await begin.boundingBox())!.y).toBeGreaterThan(0)
+    expect(before).toBeGreaterThan(100)
+    await page.keyboard.press('Escape')
+    await expect.poll(position, patience).toBe(before)
+  }
+  expect(await focused()).toContain('message 0')
+  await page.getByRole('button', { name: 'Menu' }).click()
+  await page.getByRole('link', { name: 'Members' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Members' }).waitFor()
+  expect(await position()).toBe(0)
 })
 
 test('the focus returns to the button of a dialog, however it is closed', async () => {
@@ -121,4 +158,19 @@ test('by keyboard, the focus stays where a form is saved, and returns where the 
   await page.getByRole('button', { name: 'Close the chat' }).waitFor({ state: 'detached' })
   expect(await chat.evaluate((button) => button.matches(':focus'))).toBe(true)
   expect(changes).toBe(0)
+})
+
+test('a box whose change is refused shows what is stored', async () => {
+  const bot = await platform.createBot('export const actions = { first() { return {} } }\n')
+  await page.goto(`${platform.url}/console/bots/${bot.id}/settings`)
+  const box = page.getByLabel('Keep prompts and answers with the events')
+  const changes = /\/admin\/bots\/[^/]+$/
+  await page.route(changes, (route) => (route.request().method() === 'PUT' ? route.abort() : route.continue()))
+  await box.click()
+  await page.getByText('The server cannot be reached.').waitFor()
+  expect(await box.isChecked()).toBe(false)
+  await page.unroute(changes)
+  await box.click()
+  await page.getByText('Events keep their prompts from now on.').waitFor()
+  expect(await box.isChecked()).toBe(true)
 })

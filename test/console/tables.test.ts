@@ -57,6 +57,7 @@ test('a table is created, gets columns of several types, is renamed, duplicated 
   await dialog('New table').getByLabel('Name').fill('ordersTable')
   await dialog('New table').getByRole('button', { name: 'Create' }).click()
 
+  await page.getByRole('heading', { name: 'No column yet' }).waitFor()
   for (const [name, type] of [
     ['number', 'text'],
     ['total', 'number'],

@@ -163,6 +163,18 @@ test('what is typed in the tab Web chat outlives another tab, and the browser as
   await expect.poll(readWebchat, patience).toEqual(saved)
 })
 
+test('what is typed in the tab Settings outlives another tab, and the browser asks before it loses it', async () => {
+  await open('settings')
+  await field('Hosts that its code may reach').fill('api.example.com')
+  await reloadAndStay(page)
+  await field('Events and workflows without a conversation, days').fill('30')
+  await tab('Versions').click()
+  await page.getByRole('list', { name: 'Versions' }).waitFor()
+  await tab('Settings').click()
+  await expect.poll(() => field('Hosts that its code may reach').inputValue(), patience).toBe('api.example.com')
+  expect(await field('Events and workflows without a conversation, days').inputValue()).toBe('30')
+})
+
 test('what is typed in a row of a table outlives another row, and the browser asks before it loses it', async () => {
   const headers = { 'x-bot-id': bot.id }
   const schema = { type: 'object', properties: { name: { type: 'string' } } }

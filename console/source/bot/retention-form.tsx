@@ -3,6 +3,8 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Bot } from '../api/types.ts'
 import { Field } from '../parts/field.tsx'
 import { SaveButton } from '../parts/save-button.tsx'
+import { Drafts } from '../state/drafts.ts'
+import { useUnsaved } from '../state/unsaved.ts'
 import type { FormProps } from './tab.ts'
 
 type Days = keyof Bot['retention']
@@ -15,17 +17,22 @@ const labels: Record<Days, string> = {
 }
 const names = Object.keys(labels) as Days[]
 
+/** What is typed and not stored, by bot. */
+const drafts = new Drafts<Partial<Record<Days, string>>>()
+
 /** How long the bot's messages, conversations, events and users are kept. An empty field has the operator's default. */
 export function RetentionForm({ bot, change }: FormProps): JSX.Element {
   const stored = Object.fromEntries(names.map((name) => [name, String(bot.retention[name] ?? '')])) as Record<
     Days,
     string
   >
-  const [typed, setTyped] = useState<Partial<Record<Days, string>>>({})
+  const [typed, setTyped] = useState(drafts.get(bot.id) ?? {})
   const days = { ...stored, ...typed }
   const given = names.filter((name) => days[name].trim() !== '')
   const isWrong = given.some((name) => !/^\d{1,4}$/.test(days[name].trim()) || Number(days[name]) > 3650)
   const isSame = names.every((name) => days[name].trim() === stored[name])
+  useUnsaved(!isSame)
+  useEffect(() => drafts.set(bot.id, typed), [typed])
   const submit = (event: Event) => {
     event.preventDefault()
     const retention = Object.fromEntries(given.map((name) => [name, Number(days[name])]))

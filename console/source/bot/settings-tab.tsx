@@ -1,15 +1,16 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
 import type { Bot } from '../api/types.ts'
-import { FormDialog } from '../parts/dialog.tsx'
+import { Confirm, FormDialog } from '../parts/dialog.tsx'
 import { Field } from '../parts/field.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { SaveButton } from '../parts/save-button.tsx'
 import { attempt } from '../state/notices.ts'
 import { navigate, to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
-import { useTyped } from '../state/typed.ts'
+import { useKept } from '../state/typed.ts'
+import { useUnsaved } from '../state/unsaved.ts'
 import { RetentionForm } from './retention-form.tsx'
 import type { FormProps, TabProps } from './tab.ts'
 
@@ -18,7 +19,8 @@ export function SettingsTab({ bot, reloadBot }: TabProps): JSX.Element {
   const [isDeleting, setIsDeleting] = useState(false)
   const change = async (body: object, done: string) => {
     const isDone = await attempt(() => ask('PUT', `/bots/${bot.id}`, { body }), done)
-    if (isDone) reloadBot()
+    // Also where it failed: a change without an answer may have been carried out.
+    reloadBot()
     return isDone
   }
   const isFixed = !mayChange.value
@@ -47,7 +49,7 @@ export function SettingsTab({ bot, reloadBot }: TabProps): JSX.Element {
 }
 
 function NameForm({ bot, change }: FormProps): JSX.Element {
-  const [name, setName] = useTyped(bot.name)
+  const [name, setName] = useKept(`${bot.id} name`, bot.name)
   const submit = (event: Event) => {
     event.preventDefault()
     setName(name.trim())
@@ -63,7 +65,7 @@ function NameForm({ bot, change }: FormProps): JSX.Element {
 
 function HostsForm({ bot, change }: FormProps): JSX.Element {
   const granted = (bot.permissions.net ?? []).join('\n')
-  const [hosts, setHosts] = useTyped(granted)
+  const [hosts, setHosts] = useKept(`${bot.id} hosts`, granted)
   const submit = (event: Event) => {
     event.preventDefault()
     const net = hosts.split(/[\s,]+/).filter(Boolean)
@@ -91,6 +93,8 @@ function HostsForm({ bot, change }: FormProps): JSX.Element {
 function SecretsForm({ bot, change }: FormProps): JSX.Element {
   const [name, setName] = useState('')
   const [value, setValue] = useState('')
+  const [removed, setRemoved] = useState<string>()
+  useUnsaved(name !== '' || value !== '')
   const submit = async (event: Event) => {
     event.preventDefault()
     if (!(await change({ secrets: { [name.trim()]: value } }, `The code reads it as env.SECRET_${name.trim()}.`)))
@@ -99,47 +103,66 @@ function SecretsForm({ bot, change }: FormProps): JSX.Element {
     setValue('')
   }
   return (
-    <form class="panel" onSubmit={submit}>
-      <header>
-        <h2>Secrets</h2>
-      </header>
-      {bot.secrets.length > 0 && (
-        <ul class="plain secrets">
-          {bot.secrets.map((secret) => (
-            <li key={secret}>
-              <code>{secret}</code>
-              <button
-                type="button"
-                class="button small"
-                aria-label={`Remove ${secret}`}
-                onClick={() => void change({ secrets: { [secret]: null } }, `${secret} is removed.`)}
-              >
-                Remove
-              </button>
-            </li>
-          ))}
-        </ul>
+    <>
+      <form class="panel" onSubmit={submit}>
+        <header>
+          <h2>Secrets</h2>
+        </header>
+        {bot.secrets.length > 0 && (
+          <ul class="plain secrets">
+            {bot.secrets.map((secret) => (
+              <li key={secret}>
+                <code>{secret}</code>
+                <button
+                  type="button"
+                  class="button small"
+                  aria-label={`Remove ${secret}`}
+                  onClick={() => setRemoved(secret)}
+                >
+                  Remove
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+        <div class="pair">
+          <Field
+            label="Name of a secret"
+            placeholder="API_KEY"
+            spellcheck={false}
+            autocomplete="off"
+            value={name}
+            onChange={setName}
+          />
+          <Field label="Value" type="password" autocomplete="off" value={value} onChange={setValue} />
+        </div>
+        <p class="quiet">The value is stored encrypted and never shown. It replaces a secret of the same name.</p>
+        <SaveButton isInactive={name.trim() === '' || value === ''} />
+      </form>
+      {removed !== undefined && (
+        <Confirm
+          title={`Remove ${removed}`}
+          action="Remove"
+          isDangerous
+          onSubmit={() => change({ secrets: { [removed]: null } }, `${removed} is removed.`)}
+          onClose={() => setRemoved(undefined)}
+        >
+          <p>The code no longer has it. Nothing brings its value back.</p>
+        </Confirm>
       )}
-      <div class="pair">
-        <Field
-          label="Name of a secret"
-          placeholder="API_KEY"
-          spellcheck={false}
-          autocomplete="off"
-          value={name}
-          onChange={setName}
-        />
-        <Field label="Value" type="password" autocomplete="off" value={value} onChange={setValue} />
-      </div>
-      <p class="quiet">The value is stored encrypted and never shown. It replaces a secret of the same name.</p>
-      <SaveButton isInactive={name.trim() === '' || value === ''} />
-    </form>
+    </>
   )
 }
 
 function PromptsForm({ bot, change }: FormProps): JSX.Element {
-  const save = (keepPrompts: boolean) =>
-    change({ keepPrompts }, keepPrompts ? 'Events keep their prompts from now on.' : 'Events keep no more prompts.')
+  /** The choice that is being stored. A refused one is none: the box shows what is stored. */
+  const [chosen, setChosen] = useState<boolean>()
+  useEffect(() => setChosen(undefined), [bot.keepPrompts])
+  const save = async (keepPrompts: boolean) => {
+    setChosen(keepPrompts)
+    const done = keepPrompts ? 'Events keep their prompts from now on.' : 'Events keep no more prompts.'
+    if (!(await change({ keepPrompts }, done))) setChosen(undefined)
+  }
   return (
     <section class="panel">
       <header>
@@ -148,7 +171,7 @@ function PromptsForm({ bot, change }: FormProps): JSX.Element {
       <label class="check">
         <input
           type="checkbox"
-          checked={bot.keepPrompts}
+          checked={chosen ?? bot.keepPrompts}
           onChange={({ currentTarget }) => void save(currentTarget.checked)}
         />
         Keep prompts and answers with the events

@@ -37,7 +37,7 @@ export function VersionsTab({ bot, reloadBot, segments: [chosenId] }: TabProps):
             return (
               <Empty title="No versions yet">
                 <a class="button primary" href={to('bots', bot.id, 'code')}>
-                  Write some
+                  Write code
                 </a>
               </Empty>
             )

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { AnswerOf } from '../../../shared/openapi/answer-of.ts'
 import { ask } from '../api/ask.ts'
 import type { Bot } from '../api/types.ts'
@@ -16,6 +16,9 @@ import { Filters, filterOfPage, isFiltered, toSearch } from './filters.tsx'
 import { Tags } from './tags.tsx'
 
 type Listed = AnswerOf<'listBotConversations'>['conversations'][number]
+
+/** The conversation that was opened from the list, until the list is there again. */
+let openedId: string | undefined
 
 const everyMilliseconds = 5000
 const maxTags = 3
@@ -45,8 +48,15 @@ export function ConversationList({ bot }: { bot: Bot }): JSX.Element {
     momentOf: ({ message }: Listed) => message,
     ...(isCheap && { every: everyMilliseconds }),
   })
+  const section = useRef<HTMLElement>(null)
+  useLayoutEffect(() => {
+    const row = openedId && section.current?.querySelector<HTMLElement>(`[data-row][href*="/${openedId}"]`)
+    openedId = undefined
+    // By keyboard, the list goes on at the conversation that was closed.
+    if (row && document.activeElement === document.body) row.focus({ preventScroll: true })
+  }, [])
   return (
-    <section class="event-list" aria-label="Conversations">
+    <section class="event-list" aria-label="Conversations" ref={section}>
       <Filters bot={bot} filter={filter} />
       <Loaded of={list} lines={10}>
         {({ entries: listed, nextToken, searchedUntil }) => (
@@ -75,7 +85,12 @@ function Row({ botId, conversation }: { botId: string; conversation: Listed }): 
   const { id, user, message, tags, messageCount, installationAlias } = conversation
   return (
     <li>
-      <a data-row class="conversation-row" href={to('bots', botId, 'conversations', id) + location.search}>
+      <a
+        data-row
+        class="conversation-row"
+        href={to('bots', botId, 'conversations', id) + location.search}
+        onClick={() => (openedId = id)}
+      >
         <strong class="who">{user?.name ?? (user ? shortId(user.id) : 'No participant')}</strong>
         <span class="what">
           {message.author !== 'user' && <span class="quiet">{message.author === 'bot' ? 'Bot' : 'Member'}: </span>}

@@ -2,10 +2,10 @@ import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Failure } from '../api/ask.ts'
 import { shortId } from '../format.ts'
+import { BackLink } from '../parts/back-link.tsx'
 import { Copy } from '../parts/copy.tsx'
-import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
-import { navigate, to } from '../state/route.ts'
+import { goBackTo, to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
 import { About } from './about.tsx'
 import { TranscriptPanel } from './transcript-panel.tsx'
@@ -28,7 +28,7 @@ export function ConversationPage({ botId, id, back }: ConversationPageProps): JS
     const leave = (event: KeyboardEvent) => {
       // Escape in a dialog or in a field belongs to that alone.
       const isElsewhere = event.target instanceof Element && event.target.closest('dialog, input, textarea')
-      if (event.key === 'Escape' && !event.defaultPrevented && !isElsewhere) navigate(back)
+      if (event.key === 'Escape' && !event.defaultPrevented && !isElsewhere) goBackTo(back)
     }
     addEventListener('keydown', leave)
     return () => removeEventListener('keydown', leave)
@@ -38,10 +38,7 @@ export function ConversationPage({ botId, id, back }: ConversationPageProps): JS
   return (
     <div class="conversation">
       <header>
-        <a class="button small" href={back}>
-          <Icon name="back" />
-          Conversations
-        </a>
+        <BackLink to={back}>Conversations</BackLink>
         <Copy text={id} shown={shortId(id)} label="conversation id" />
         <span class="spacer" />
         {mayChange.value && (

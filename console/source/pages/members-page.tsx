@@ -1,9 +1,10 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { ask, explain } from '../api/ask.ts'
 import type { Invited, Member } from '../api/types.ts'
+import { ActionButton } from '../parts/action-button.tsx'
 import { Select } from '../parts/choice.tsx'
-import { FormDialog, NewToken } from '../parts/dialog.tsx'
+import { Confirm, FormDialog, NewToken } from '../parts/dialog.tsx'
 import { Field } from '../parts/field.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -27,11 +28,8 @@ export function MembersPage(): JSX.Element {
   const [isInviting, setIsInviting] = useState(false)
   const [invited, setInvited] = useState<Invited>()
   const members = useMembers()
+  const { reload } = members
   const mayChange = hasRole('administrator')
-  const change = async (request: Promise<unknown>, done: string) => {
-    await attempt(() => request, done)
-    members.reload()
-  }
   const showInvitation = (member: Invited) => {
     setIsInviting(false)
     setInvited(member)
@@ -66,32 +64,7 @@ export function MembersPage(): JSX.Element {
                   since <Time at={member.createdAt} />
                 </span>
                 {mayChange && member.id !== membership.value?.id ? (
-                  <span class="actions">
-                    <Select
-                      label={`Role of ${member.displayName}`}
-                      options={roles}
-                      value={member.role}
-                      onChange={(role) =>
-                        void change(
-                          ask('PUT', `/workspace-members/${member.id}`, { body: { role } }),
-                          `${member.displayName} now has the role ${role}.`,
-                        )
-                      }
-                    />
-                    <button
-                      type="button"
-                      class="button small"
-                      aria-label={`Remove ${member.displayName}`}
-                      onClick={() =>
-                        void change(
-                          ask('DELETE', `/workspace-members/${member.id}`),
-                          `${member.displayName} is no longer a member.`,
-                        )
-                      }
-                    >
-                      Remove
-                    </button>
-                  </span>
+                  <MemberActions member={member} onChange={reload} />
                 ) : (
                   <span>{member.role}</span>
                 )}
@@ -113,6 +86,58 @@ export function MembersPage(): JSX.Element {
         </NewToken>
       )}
     </Page>
+  )
+}
+
+/** Changes the role of a member, and removes the member. */
+function MemberActions({ member, onChange }: { member: Member; onChange: () => void }): JSX.Element {
+  const { id, displayName } = member
+  /** A choice is stored by the button: by keyboard, one goes through all roles between two. */
+  const [role, setRole] = useState(member.role)
+  const [isRemoving, setIsRemoving] = useState(false)
+  const path = `/workspace-members/${id}`
+  const save = async () => {
+    const isDone = await attempt(() => ask('PUT', path, { body: { role } }), `${displayName} now has the role ${role}.`)
+    if (!isDone) setRole(member.role)
+    onChange()
+  }
+  const remove = async () => {
+    await ask('DELETE', path)
+    notify('good', `${displayName} is no longer a member.`)
+    onChange()
+  }
+  useEffect(() => setRole(member.role), [member.role])
+  return (
+    <span class="actions">
+      <Select label={`Role of ${displayName}`} options={roles} value={role} onChange={setRole} />
+      <ActionButton
+        kind="small"
+        label={`Save ${displayName}’s role`}
+        isInactive={role === member.role}
+        onClick={() => void save()}
+      >
+        Save
+      </ActionButton>
+      <button
+        type="button"
+        class="button small"
+        aria-label={`Remove ${displayName}`}
+        onClick={() => setIsRemoving(true)}
+      >
+        Remove
+      </button>
+      {isRemoving && (
+        <Confirm
+          title={`Remove ${displayName}`}
+          action="Remove"
+          isDangerous
+          onSubmit={remove}
+          onClose={() => setIsRemoving(false)}
+        >
+          <p>The member loses access to this workspace at once. Another invitation gives it back.</p>
+        </Confirm>
+      )}
+    </span>
   )
 }
 

@@ -2,12 +2,12 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
 import type { Token } from '../api/types.ts'
-import { FormDialog, NewToken } from '../parts/dialog.tsx'
+import { Confirm, FormDialog, NewToken } from '../parts/dialog.tsx'
 import { Field } from '../parts/field.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { Time } from '../parts/time.tsx'
-import { attempt } from '../state/notices.ts'
+import { notify } from '../state/notices.ts'
 import { useAnswer } from '../state/resource.ts'
 import { Page } from './page.tsx'
 
@@ -15,8 +15,10 @@ import { Page } from './page.tsx'
 export function TokensPage(): JSX.Element {
   const [isCreating, setIsCreating] = useState(false)
   const tokens = useAnswer<'listPersonalAccessTokens'>('/account/pats')
+  const [deleted, setDeleted] = useState<Token>()
   const remove = async ({ id, note }: Token) => {
-    await attempt(() => ask('DELETE', `/account/pats/${id}`), `“${note}” is no longer valid.`)
+    await ask('DELETE', `/account/pats/${id}`)
+    notify('good', `“${note}” is no longer valid.`)
     tokens.reload()
   }
   return (
@@ -48,7 +50,7 @@ export function TokensPage(): JSX.Element {
                     type="button"
                     class="button small"
                     aria-label={`Delete ${token.note}`}
-                    onClick={() => void remove(token)}
+                    onClick={() => setDeleted(token)}
                   >
                     Delete
                   </button>
@@ -58,6 +60,17 @@ export function TokensPage(): JSX.Element {
           )
         }
       </Loaded>
+      {deleted && (
+        <Confirm
+          title={`Delete ${deleted.note || 'the token'}`}
+          action="Delete"
+          isDangerous
+          onSubmit={() => remove(deleted)}
+          onClose={() => setDeleted(undefined)}
+        >
+          <p>Programs and browsers that use it are refused from then on. Nothing brings it back.</p>
+        </Confirm>
+      )}
       {isCreating && (
         <CreateToken
           onClose={() => {

@@ -7,6 +7,8 @@ interface ActionButtonProps {
   /** Whether it does nothing: its action goes on, or there is nothing to do. */
   isInactive: boolean
   keyShortcut?: string
+  /** Its name, where its text alone is not one. */
+  label?: string
   onClick?: () => void
   children: ComponentChildren
 }
@@ -17,6 +19,7 @@ export function ActionButton({
   kind,
   isInactive,
   keyShortcut,
+  label,
   onClick,
   children,
 }: ActionButtonProps): JSX.Element {
@@ -26,6 +29,7 @@ export function ActionButton({
       class={kind === undefined ? 'button' : `button ${kind}`}
       aria-disabled={isInactive}
       aria-keyshortcuts={keyShortcut}
+      aria-label={label}
       onClick={(event) => {
         // Enter in a field of its form clicks a button that submits, too.
         if (isInactive) event.preventDefault()

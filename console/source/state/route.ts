@@ -18,10 +18,32 @@ export function to(...parts: string[]): string {
   return [base, ...parts.map(encodeURIComponent)].join('/')
 }
 
+/** Opens a page of the console, at its top. Back leads to the former one, where the browser restores its position. */
 export function navigate(path: string, { replace = false } = {}): void {
-  if (replace) history.replaceState(null, '', path)
-  else history.pushState(null, '', path)
+  const from = address.value
+  if (replace) history.replaceState(history.state, '', path)
+  else history.pushState({ from } satisfies Entry, '', path)
   address.value = location.pathname + location.search
+  if (!replace && pageOf(from) !== pageOf(address.value)) scrollTo(0, 0)
+}
+
+/** Closes what was opened from a list: the list is where it was. */
+export function goBackTo(list: string): void {
+  if ((history.state as Entry | null)?.from === list) history.back()
+  else navigate(list)
+}
+
+/** The state of an entry of the history. */
+interface Entry {
+  /** The address of the entry before. */
+  from: string
+}
+
+/** The part of an address whose change opens another page. Beside a list of events, versions or rows, its entries open. */
+function pageOf(address: string): string {
+  const parts = new URL(address, location.origin).pathname.split('/')
+  const tab = parts[4] ?? ''
+  return parts.slice(0, { events: 5, versions: 5, tables: 6 }[tab] ?? parts.length).join('/')
 }
 
 /** Sets or, with an empty value, removes parts of the query, without a new entry in the history. */

@@ -1,4 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
+import { Drafts } from './drafts.ts'
+import { useUnsaved } from './unsaved.ts'
 
 /**
  * The text of a field: the stored one, also after it has changed, until a person types another. The typed one stays until it is stored.
@@ -12,4 +14,18 @@ export function useTyped(stored: string, first?: string): [string, (text: string
     if (typed === stored) setTyped(undefined)
   }, [typed, stored])
   return [typed ?? stored, setTyped]
+}
+
+const drafts = new Drafts<string>()
+
+/** As `useTyped`, of a text that outlives the page of its field; the browser asks before it loses it. */
+export function useKept(key: string, stored: string): [string, (text: string) => void] {
+  const [text, setText] = useTyped(stored, drafts.get(key))
+  const isUnsaved = text !== stored
+  useUnsaved(isUnsaved)
+  useEffect(() => {
+    if (isUnsaved) drafts.set(key, text)
+    else drafts.delete(key)
+  }, [key, isUnsaved, text])
+  return [text, setText]
 }

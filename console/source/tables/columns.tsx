@@ -41,7 +41,7 @@ export function Columns({ botId, table, columns, onChange }: ColumnsProps): JSX.
         </button>
       </div>
       {columns.length === 0 ? (
-        <p class="quiet">None yet. Rows have values in columns: add one first.</p>
+        <p class="quiet">None yet.</p>
       ) : (
         <ul class="plain lines panel column-list" aria-label="Columns">
           {columns.map((column) => (

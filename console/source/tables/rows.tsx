@@ -129,7 +129,7 @@ function QueriedRows(props: RowsProps & RowQuery): JSX.Element {
         {({ rows, hasMore }) => (
           <>
             {rows.length === 0 ? (
-              <NoRows isFiltered={isFiltered || search !== ''} isLater={offset > 0} />
+              <NoRows isFiltered={isFiltered || search !== ''} isLater={offset > 0} hasColumns={columns.length > 0} />
             ) : (
               <RowGrid
                 botId={botId}
@@ -149,8 +149,23 @@ function QueriedRows(props: RowsProps & RowQuery): JSX.Element {
   )
 }
 
-function NoRows({ isFiltered, isLater }: { isFiltered: boolean; isLater: boolean }): JSX.Element {
+function NoRows({
+  isFiltered,
+  isLater,
+  hasColumns,
+}: {
+  isFiltered: boolean
+  isLater: boolean
+  hasColumns: boolean
+}): JSX.Element {
   if (isLater) return <Empty title="No further rows" />
+  if (!isFiltered && !hasColumns) {
+    return (
+      <Empty title="No column yet">
+        <p>Rows have values in columns: add one below, under “Columns”.</p>
+      </Empty>
+    )
+  }
   if (!isFiltered) {
     return (
       <Empty title="No row yet">
