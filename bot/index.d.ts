@@ -2743,7 +2743,7 @@ export interface Operations {
    */
   createConversation(input: CreateConversationInput): Promise<CreateConversationOutput>
   /**
-   * Creates an event for the bot, for now or a later time; with conversationId, an event of that conversation.
+   * Creates an event for the bot, for now or a later time; with conversationId, an event of that conversation. With workflowId, it continues a workflow that is listening, once the bot has handled it.
    * @throws ApiError `ReferenceNotFound`, `RateLimited`
    */
   createEvent(input: CreateEventInput): Promise<CreateEventOutput>
@@ -3111,7 +3111,7 @@ export interface Operations {
    */
   updateUser(input: UpdateUserInput): Promise<UpdateUserOutput>
   /**
-   * Changes a workflow. The status in_progress acknowledges the event that starts or continues it; with any other event it continues a workflow that is paused or listening. One that is still in progress after the event has been handled gets another event, which continues it.
+   * Changes a workflow. The status in_progress acknowledges the event that starts or continues it; with any other event it continues a workflow that is paused or listening. One that is still in progress after the event has been handled gets another event, which continues it. One that is listening is continued by the next event that names it, or by the end of a child workflow.
    * @throws ApiError `ReferenceNotFound`, `RelationConflict`
    */
   updateWorkflow(input: UpdateWorkflowInput): Promise<UpdateWorkflowOutput>

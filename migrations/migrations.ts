@@ -76,6 +76,7 @@ import * as deletionsOfBots from './123_deletions_of_bots.ts'
 import * as reservationsWithoutBots from './124_reservations_without_bots.ts'
 import * as newsOfRemovedWebhooks from './125_news_of_removed_webhooks.ts'
 import * as newsOfEndedHandovers from './126_news_of_ended_handovers.ts'
+import * as eventsForWorkflows from './127_events_for_workflows.ts'
 
 interface Migration extends Knex.Migration {
   /** Where old and new processes cannot do everything side by side: what does not work, and what to do until all are replaced. */
@@ -153,6 +154,7 @@ export const migrations: Record<string, Migration> = {
   '124_reservations_without_bots': reservationsWithoutBots,
   '125_news_of_removed_webhooks': newsOfRemovedWebhooks,
   '126_news_of_ended_handovers': newsOfEndedHandovers,
+  '127_events_for_workflows': eventsForWorkflows,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

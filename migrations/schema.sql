@@ -1465,6 +1465,7 @@ create table workflows (
   updated_at timestamp(3) with time zone not null default now(),
   event_id text,
   continues_at timestamp with time zone,
+  heard_event_id text,
   constraint workflows_bot_id_conversation_id_fkey FOREIGN KEY (bot_id, conversation_id) REFERENCES conversations(bot_id, id) ON DELETE CASCADE,
   constraint workflows_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint workflows_bot_id_id_key UNIQUE (bot_id, id),
@@ -1486,7 +1487,7 @@ CREATE INDEX workflows_by_parent ON public.workflows USING btree (parent_id);
 
 CREATE INDEX workflows_by_tags ON public.workflows USING gin (tags jsonb_path_ops) WHERE (tags <> '{}'::jsonb);
 
-CREATE INDEX workflows_in_progress ON public.workflows USING btree (continues_at) WHERE ((status = 'in_progress'::text) AND (continues_at IS NOT NULL));
+CREATE INDEX workflows_to_continue ON public.workflows USING btree (continues_at) WHERE ((status = 'in_progress'::text) OR ((status = 'listening'::text) AND (heard_event_id IS NOT NULL)));
 
 CREATE INDEX workflows_to_time_out ON public.workflows USING btree (timeout_at) WHERE (completed_at IS NULL);
 

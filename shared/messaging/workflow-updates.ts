@@ -13,7 +13,8 @@ import {
   findWorkflow,
   lockContinuable,
   lockWorkflow,
-  noteWorkflowEvent,
+  noteContinuation,
+  noteHeardEvent,
 } from '../store/workflows.ts'
 
 /**
@@ -60,7 +61,8 @@ export async function sendWorkflowEvent(
   const stored = conversationId
     ? await insertConversationEvent(db, { ...event, conversationId })
     : await insertEvent(db, { ...event, mailbox: row.id })
-  if (type === 'workflow_continued') await noteWorkflowEvent(db, { botId, id: row.id, eventId: event.id })
+  if (type === 'workflow_continued') await noteContinuation(db, { botId, id: row.id, eventId: event.id })
+  if (child) await noteHeardEvent(db, { botId, id: row.id, eventId: event.id })
   return stored?.mailbox ?? row.id
 }
 
@@ -80,7 +82,8 @@ export async function sendParentEvent(
 }
 
 /**
- * Continues a workflow that its handler has left in progress, unless it has changed meanwhile. Requires a transaction.
+ * Continues a workflow that its handler has left in progress, or that listens and has heard an event, unless it has changed
+ * meanwhile. Requires a transaction.
  *
  * @returns the mailboxes to wake
  */

@@ -536,7 +536,9 @@ export interface WorkflowRow {
   status: WorkflowStatus
   /** The event in whose handling it is in progress. */
   event_id: string | null
-  /** The time from which it may be continued, if it is still in progress then. */
+  /** The last event that names it, other than its own updates, since it was last continued. */
+  heard_event_id: string | null
+  /** The time from which it may be continued, if it is still in progress then, or listening and has heard an event. */
   continues_at: Date | null
   input: Record<string, unknown>
   output: Record<string, unknown>

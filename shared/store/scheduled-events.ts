@@ -47,7 +47,7 @@ export async function dueEvents(db: Database, due: Due): Promise<EventRow[]> {
 }
 
 /**
- * Moves a due event to the end of its mailbox. False when it is no longer scheduled, because another worker has
+ * Moves a due event to the end of its mailbox, and notes it for the workflow that it names. False when it is no longer scheduled, because another worker has
  * moved it or it was cancelled.
  *
  * The conversation is locked before the event, in the order of all statements that lock both.
@@ -60,11 +60,17 @@ export async function putIntoMailbox(db: Database, event: EventRow): Promise<boo
        returning clock
      ), place as (
        select coalesce((select clock from conversation), clock_timestamp()) as at
+     ), moved as (
+       update events set status = 'pending', created_at = place.at, available_at = now()
+       from place
+       where id = :id and bot_id = :botId and status = 'scheduled'
+       returning id, bot_id, workflow_id
+     ), heard as (
+       update workflows set heard_event_id = moved.id, continues_at = now()
+       from moved
+       where workflows.bot_id = moved.bot_id and workflows.id = moved.workflow_id and completed_at is null
      )
-     update events set status = 'pending', created_at = place.at, available_at = now()
-     from place
-     where id = :id and bot_id = :botId and status = 'scheduled'
-     returning id`,
+     select id from moved`,
     { id: event.id, botId: event.bot_id, conversationId: event.conversation_id },
   )
   return rows.length === 1

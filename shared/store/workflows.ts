@@ -228,7 +228,7 @@ export async function changeWorkflow(
        timeout_at = coalesce(:timeoutAt, timeout_at),
        failure_reason = coalesce(:failureReason, failure_reason),
        event_id = coalesce(:eventId, event_id),
-       continues_at = case when :eventId::text is null then continues_at else now() end,
+       continues_at = case when :eventId::text is null and :status::text is distinct from 'listening' then continues_at else now() end,
        completed_at = case when coalesce(:status, status) = any(:finalStatuses::text[])
          then coalesce(completed_at, now()) end,
        updated_at = now()
@@ -267,15 +267,28 @@ export async function dueWorkflows(db: Database, due: Due): Promise<WorkflowRow[
   )
 }
 
+/** Workflows that may be continued, as in the index. */
+const mayContinue = `(status = 'in_progress' or status = 'listening' and heard_event_id is not null)`
+
 /**
  * Whether a workflow is continued: it is still in progress after the event in whose handling it is has ended. An update of its own
  * that failed, or that no code handles, is not followed by another one until it is replayed. A workflow that has run for long
  * waits a twentieth of that time, so that one that never ends takes few events.
+ *
+ * One that is listening is continued when the event that it has heard has been handled, as well as its own last update.
  */
 const isContinued = `
-  events.id is null or (events.ended_at is not null
-    and not (events.status in ('failed', 'ignored') and events.workflow_id is not distinct from workflows.id)
-    and events.ended_at + (events.ended_at - workflows.created_at) / 20 <= now())`
+  case workflows.status when 'listening' then
+    (events.id is null or events.ended_at is not null) and (heard.id is null or heard.ended_at is not null)
+  else
+    events.id is null or (events.ended_at is not null
+      and not (events.status in ('failed', 'ignored') and events.workflow_id is not distinct from workflows.id)
+      and events.ended_at + (events.ended_at - workflows.created_at) / 20 <= now())
+  end`
+
+/** The events that decide whether a workflow is continued. */
+const decidingEvents = `
+  left join events on events.id = workflows.event_id left join events heard on heard.id = workflows.heard_event_id`
 
 /**
  * Finds workflows that have to be continued, and puts off those whose time has not come, so that a look costs what is due and
@@ -286,14 +299,15 @@ export async function continuableWorkflows(db: Database, due: Due): Promise<Work
     db,
     `with due as materialized (
        select id from workflows
-       where status = 'in_progress' and continues_at <= now() and bot_id <> all(:exceptBots::text[])
+       where ${mayContinue} and continues_at <= now() and bot_id <> all(:exceptBots::text[])
        order by continues_at limit :limit
        for no key update skip locked
      ), looked as materialized (
-       select workflows.id, ${isContinued} as is_continued
-       from due join workflows using (id) left join events on events.id = workflows.event_id
+       select workflows.id, ${isContinued} as is_continued,
+         case workflows.status when 'listening' then heard.created_at else workflows.created_at end as since
+       from due join workflows using (id) ${decidingEvents}
      ), put_off as (
-       update workflows set continues_at = now() + greatest(interval '1 second', (now() - created_at) / 20)
+       update workflows set continues_at = now() + greatest(interval '1 second', (now() - since) / 20)
        from looked where workflows.id = looked.id and not is_continued
      )
      select workflows.* from looked join workflows using (id) where is_continued`,
@@ -306,24 +320,38 @@ export async function lockContinuable(db: Database, botId: string, id: string): 
   await lockWorkflow(db, botId, id)
   const [row] = await query<WorkflowRow>(
     db,
-    `select workflows.* from workflows left join events on events.id = workflows.event_id
-     where workflows.bot_id = :botId and workflows.id = :id and workflows.status = 'in_progress' and continues_at <= now()
-       and timeout_at > now() and (${isContinued})`,
+    `select workflows.*
+     from (select * from workflows where bot_id = :botId and id = :id and ${mayContinue}) workflows ${decidingEvents}
+     where continues_at <= now() and timeout_at > now() and (${isContinued})`,
     { botId, id },
   )
   return row
 }
 
-/** Notes the event in whose handling a workflow is in progress. */
-export async function noteWorkflowEvent(
-  db: Database,
-  { botId, id, eventId }: Record<'botId' | 'id' | 'eventId', string>,
-) {
-  await query(db, 'update workflows set event_id = :eventId, continues_at = now() where bot_id = :botId and id = :id', {
-    botId,
-    id,
-    eventId,
-  })
+/** A workflow and an event that concerns it. */
+type WorkflowEvent = Record<'botId' | 'id' | 'eventId', string>
+
+/** Notes the event that continues a workflow, in whose handling it is in progress. */
+export async function noteContinuation(db: Database, event: WorkflowEvent): Promise<void> {
+  await query(
+    db,
+    `update workflows set event_id = :eventId, heard_event_id = null, continues_at = now()
+     where bot_id = :botId and id = :id`,
+    event,
+  )
+}
+
+/**
+ * Notes an event that names a workflow, other than one of its own updates. If the workflow is listening then, or later before
+ * something else continues it, the event continues it as soon as it has been handled.
+ */
+export async function noteHeardEvent(db: Database, event: WorkflowEvent): Promise<void> {
+  await query(
+    db,
+    `update workflows set heard_event_id = :eventId, continues_at = now()
+     where bot_id = :botId and id = :id and completed_at is null`,
+    event,
+  )
 }
 
 /** Ends a workflow as timed out. Undefined when it has ended otherwise or its time was extended meanwhile. */

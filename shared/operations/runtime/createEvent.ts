@@ -9,12 +9,14 @@ import { operation } from '../../rpc/operation.ts'
 import { scheduledTime, scheduleInput } from '../../messaging/schedule.ts'
 import { insertConversationEvent, insertEvent, insertScheduledEvent } from '../../store/events.ts'
 import type { EventRow } from '../../models/tables.ts'
+import { noteHeardEvent } from '../../store/workflows.ts'
 import { assertReferences } from './references.ts'
 
 export const createEvent = operation({
   name: 'createEvent',
   description:
-    'Creates an event for the bot, for now or a later time; with conversationId, an event of that conversation.',
+    'Creates an event for the bot, for now or a later time; with conversationId, an event of that conversation. With workflowId, ' +
+    'it continues a workflow that is listening, once the bot has handled it.',
   method: 'POST',
   path: '/v1/chat/events',
   access: 'bot',
@@ -47,6 +49,8 @@ export const createEvent = operation({
         ? insertScheduledEvent(db, { ...event, conversationId, dueAt })
         : context.waiting.admit<EventRow | undefined>(db, botId, insert))
       if (!row) throw new ApiError('ReferenceNotFound', `Conversation '${conversationId}' not found`)
+      const { workflowId } = given
+      if (workflowId !== undefined && !dueAt) await noteHeardEvent(db, { botId, id: workflowId, eventId: row.id })
       return toRuntimeEvent(row, installation)
     })
     if (!schedule) await wakeWorker(context, 'event', created.conversationId ?? created.id, botId)

@@ -19,7 +19,8 @@ export const updateWorkflow = operation({
   description:
     'Changes a workflow. The status in_progress acknowledges the event that starts or continues it; with any ' +
     'other event it continues a workflow that is paused or listening. One that is still in progress after the event has ' +
-    'been handled gets another event, which continues it.',
+    'been handled gets another event, which continues it. One that is listening is continued by the next event that names it, ' +
+    'or by the end of a child workflow.',
   method: 'PUT',
   path: '/v1/chat/workflows/{id}',
   access: 'bot',

@@ -1,4 +1,4 @@
-import { Autonomous, Conversation, z } from '@botpress/runtime'
+import { Autonomous, Conversation, DataSource, Knowledge, Workflow, isWorkflowCallback, z } from '@botpress/runtime'
 import { agentRegistry, defineConfig, handlers, initialize, patchHandlers, register } from '@botpress/runtime/runtime'
 import { Bot } from '@botpress/sdk'
 
@@ -11,10 +11,38 @@ const orderStatus = new Autonomous.Tool({
   handler: async ({ number }) => ({ status: `Order ${number} is shipped` }),
 })
 
+/** Asks its conversation for something, waits for longer than a run may, and is told the end of another workflow. */
+const delivery = new Workflow({
+  name: 'delivery',
+  input: z.object({}),
+  output: z.object({ place: z.string() }),
+  requests: { place: z.object({ name: z.string() }) },
+  async handler({ step }) {
+    const { name } = await step.request('place', 'Where is it delivered to?')
+    await step.sleep('the way there', 10_000)
+    const { answer } = await step.executeWorkflow('ring', ring, {})
+    return { place: name + ', where ' + answer }
+  },
+})
+
+const ring = new Workflow({
+  name: 'ring',
+  input: z.object({}),
+  output: z.object({ answer: z.string() }),
+  handler: async () => ({ answer: 'somebody opens' }),
+})
+
 const orders = new Conversation({
   channel: '*',
   state: z.object({ turns: z.number().default(0) }),
-  async handler({ execute, state }) {
+  async handler({ type, message, event, request, conversation, execute, state }) {
+    if (type === 'workflow_request') return request.workflow.provide('place', { name: 'Main Street' }, request.step)
+    if (type === 'event') {
+      const { status, output, error } = event.payload
+      const text = isWorkflowCallback(event) ? `${status}: ${output?.place ?? error}` : `another event: ${event.type}`
+      return conversation.send({ type: 'text', payload: { text } })
+    }
+    if (message.payload.text === 'deliver') return void (await delivery.start({}))
     state.turns += 1
     await execute({
       instructions: `You answer questions about orders. This is turn ${state.turns}.`,
@@ -23,10 +51,17 @@ const orders = new Conversation({
   },
 })
 
+/** Its host stands for that of the site, which the program enters. */
+const shop = new Knowledge({
+  name: 'shop',
+  description: 'The pages of the shop.',
+  sources: [DataSource.Website.fromUrls(['http://site.test/returns', 'http://site.test/shipping'])],
+})
+
 const models = { autonomous: 'openai:gpt-4.1-mini-2025-04-14', zai: 'openai:gpt-4.1-2025-04-14' }
 const bot = new Bot({ actions: {}, plugins: {} })
 initialize({ config: defineConfig({ name: 'orders', defaultModels: models }) })
-register(orders)
+register(orders, shop, delivery, ring)
 agentRegistry.initialize({ integrations: [], interfaces: [], interfacesMapping: {} })
 patchHandlers(bot)
 for (const name of ['conversation', 'event', 'trigger', 'workflow', 'actions']) handlers[name].setup(bot)

@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -26,7 +29,8 @@ type Row = [trial: string, problem: string]
 export async function measureAgents(writes: boolean): Promise<void> {
   await using parts = new AsyncDisposableStack()
   const folder = parts.adopt(await mkdtemp(join(tmpdir(), 'isobot-agent-')), (path) => rm(path, { recursive: true }))
-  const code = await buildAgent(folder)
+  const site = parts.use(await startSite())
+  const code = (await buildAgent(folder)).replaceAll('http://site.test', site.url)
   const endpoint = parts.use(await startEndpoint())
   answerQuestions(endpoint)
   const platform = await openOwnPlatform(join(folder, 'data'), parts, {
@@ -68,11 +72,13 @@ export async function measureAgents(writes: boolean): Promise<void> {
       }),
     )
   })
+  const spent = (await processorTimes(platform, botId)).toSorted((one, other) => one - other)
+  await attempt('synchronizes pages of a website into knowledge', () => synchronize(platform, botId))
+  await attempt('asks the conversation from a workflow, which sleeps and waits for another one', () => deliver(chatUrl))
   await attempt('names the limit where the bot itself limits the heap to 64 MB', async () => {
     const problem = await problemOf(platform, `${code}\n//`, { limits: { memoryMegabytes: 64 } })
     if (!problem.includes('limits.memoryMegabytes')) throw new Error(problem)
   })
-  const spent = (await processorTimes(platform, botId)).toSorted((one, other) => one - other)
   times.push(`median of the processor time of its events ${spent[Math.floor(spent.length / 2)]} ms`)
   const passed = rows.filter(([, problem]) => problem === '').length
   const summary =
@@ -102,6 +108,48 @@ return { action: 'listen' }
 ■fn_end`,
     })
   }
+}
+
+/** A website of two pages. */
+async function startSite() {
+  const server = createServer((request, response) => {
+    response
+      .setHeader('content-type', 'text/html')
+      .end(`<html><body><h1>${request.url}</h1><p>Within 30 days.</p></body></html>`)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, [Symbol.dispose]: () => void server.close() }
+}
+
+/** Has the agent begin a workflow, and waits for the message about its end. */
+async function deliver(chatUrl: string): Promise<void> {
+  const user = await createChatUser(chatUrl)
+  const id = await user.createConversation()
+  await user.send(id, 'deliver')
+  const { text } = await nextReply(user, id, 1)
+  if (text !== 'completed: Main Street, where somebody opens') throw new Error(text)
+}
+
+/** Has the agent index the pages of its website, and checks the files that it uploads. */
+async function synchronize(platform: OwnPlatform, botId: string): Promise<void> {
+  const headers = { ...headersOf(platform), 'x-bot-id': botId }
+  const permissions = { net: ['127.0.0.1'] }
+  await send('PUT', `${platform.url}/v1/admin/bots/${botId}`, { permissions }, headersOf(platform))
+  const workflow = { name: 'builtin_knowledge_indexing', status: 'pending', input: { kbName: 'shop', kbId: 'shop' } }
+  const created = await send('POST', `${platform.url}/v1/chat/workflows`, workflow, headers)
+  if (created.status !== 201) throw new Error(created.body.message)
+  const path = `${platform.url}/v1/chat/workflows/${created.body.workflow.id}`
+  for (const begun = Date.now(); ; await delay(500)) {
+    const { status, output, failureReason } = (await send('GET', path, undefined, headers)).body.workflow
+    if (status === 'completed' && output.added?.length === 2) break
+    if (status === 'completed' || status === 'failed')
+      throw new Error(`${status}: ${failureReason ?? JSON.stringify(output)}`)
+    if (Date.now() - begun > patienceMilliseconds) throw new Error(`${status} after ${patienceMilliseconds / 1000} s`)
+  }
+  const { body } = await send('GET', `${platform.url}/v1/files`, undefined, headers)
+  const urls = (body.files as { metadata: { hash?: string } }[]).filter(({ metadata }) => metadata.hash?.length === 64)
+  if (urls.length !== 2) throw new Error(JSON.stringify(body.files))
 }
 
 interface Deployed {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import type { EventRow } from '#shared/models/tables.ts'
-import { matchWorkflow, pageOfWorkflows } from '#shared/store/workflows.ts'
+import { matchWorkflow, noteHeardEvent, pageOfWorkflows } from '#shared/store/workflows.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 import { look } from '../../../../worker/periodic/scheduler.ts'
 import { clientNames, installIntegration, openClients, type BotWithClients, type Call } from './clients.ts'
@@ -22,7 +22,8 @@ async function updatesOf(workflowId: string): Promise<EventRow[]> {
 }
 
 async function updateTypes(workflowId: string): Promise<unknown[]> {
-  return (await updatesOf(workflowId)).map(({ payload }) => payload['type'])
+  const events = await updatesOf(workflowId)
+  return events.filter(({ type }) => type === 'workflow_update').map(({ payload }) => payload['type'])
 }
 
 const idsOf = ({ workflows }: { workflows: { id: string }[] }) => workflows.map(({ id }) => id)
@@ -332,6 +333,118 @@ describe('a workflow that its handler leaves in progress', () => {
     const row = await db('workflows').where({ id }).first()
     expect(row!.continues_at!.getTime() - Date.now()).toBeGreaterThan(150_000)
     expect(await updateTypes(id)).toEqual([])
+  })
+})
+
+describe('a workflow that listens', () => {
+  /** Its child ends before it listens, where it is told so. */
+  const code = `
+    export const hooks = {
+      async afterIncomingEvent({ event, client }) {
+        const { type, workflow } = event.payload
+        const id = workflow?.id
+        if (type === 'workflow_started' && workflow.name === 'parent') {
+          await client.updateWorkflow({ id, status: 'in_progress', eventId: event.id })
+          const child = await client.createWorkflow({ name: 'child', status: 'listening', parentWorkflowId: id })
+          if (workflow.input.endsFirst) await client.updateWorkflow({ id: child.workflow.id, status: 'completed' })
+          if (workflow.input.sleeps) {
+            await client.createEvent({ type: 'wake', payload: {}, workflowId: id, schedule: { delay: 1000 } })
+          }
+          await client.updateWorkflow({ id, status: 'listening', output: { child: child.workflow.id } })
+        } else if (type === 'workflow_continued') {
+          await client.updateWorkflow({ id, status: 'in_progress', eventId: event.id })
+          const turns = (workflow.output.turns ?? 0) + 1
+          await client.updateWorkflow({ id, output: { turns }, status: turns === workflow.input.turns ? 'completed' : 'listening' })
+        }
+      },
+    }`
+  let asBot: Record<string, string>
+  beforeAll(async () => {
+    asBot = { 'x-bot-id': (await platform.createBot(code)).id }
+  })
+  const begin = async (input: object = {}): Promise<string> => {
+    const given = { name: 'parent', status: 'pending', input: { turns: 1, ...input } }
+    return (await platform.ask('POST', '/v1/chat/workflows', given, asBot)).body.workflow.id
+  }
+  const get = async (id: string) =>
+    (await platform.ask('GET', `/v1/chat/workflows/${id}`, undefined, asBot)).body.workflow
+  const listening = async (id: string) => {
+    await expect
+      .poll(() => get(id), { timeout: 20_000 })
+      .toMatchObject({ status: 'listening', output: { child: expect.any(String) } })
+    return (await get(id)).output.child as string
+  }
+  const completes = async (id: string) => {
+    await expect.poll(async () => (await get(id)).status, { timeout: 20_000 }).toBe('completed')
+  }
+  const ends = (id: string) => platform.ask('PUT', `/v1/chat/workflows/${id}`, { status: 'completed' }, asBot)
+  const tell = (id: string) =>
+    platform.ask('POST', '/v1/chat/events', { type: 'paid', payload: {}, workflowId: id }, asBot)
+
+  test('is continued by each event that names it, and by nothing else', async () => {
+    const id = await begin({ turns: 2 })
+    await listening(id)
+    await look(platform.context)
+    expect(await updateTypes(id)).toEqual(['workflow_started'])
+    expect(await tell(id)).toMatchObject({ status: 201 })
+    await expect.poll(async () => (await get(id)).output.turns, { timeout: 20_000 }).toBe(1)
+    await expect.poll(async () => (await get(id)).status).toBe('listening')
+    await tell(id)
+    await completes(id)
+    expect(await updateTypes(id)).toEqual(['workflow_started', 'workflow_continued', 'workflow_continued'])
+  })
+
+  test('is continued by an event at the time for which it is scheduled', async () => {
+    const id = await begin({ sleeps: true })
+    await completes(id)
+    const events = await platform.context.db('events').where({ workflow_id: id }).orderBy('created_at')
+    expect(events.map(({ type }) => type)).toEqual(['workflow_update', 'wake', 'workflow_update'])
+  })
+
+  test('is continued by the end of its child', async () => {
+    const id = await begin()
+    await ends(await listening(id))
+    await completes(id)
+    expect(await updateTypes(id)).toEqual(['workflow_started', 'child_workflow_finished', 'workflow_continued'])
+  })
+
+  test('is continued by an event that came before it listened', async () => {
+    const id = await begin({ endsFirst: true })
+    await completes(id)
+    expect(await updateTypes(id)).toEqual(['workflow_started', 'child_workflow_finished', 'workflow_continued'])
+  })
+
+  test('is continued only after the event and its own last update have been handled, and once', async () => {
+    const { db } = platform.context
+    const { id: botId } = await platform.createBot()
+    const own = { 'x-bot-id': botId }
+    const { body } = await platform.ask('POST', '/v1/chat/workflows', { name: 'parent', status: 'listening' }, own)
+    const id = body.workflow.id as string
+    const unhandled = async () => {
+      const event = { type: 'later', payload: {}, workflowId: id, schedule: { delay: 3_600_000 } }
+      return (await platform.ask('POST', '/v1/chat/events', event, own)).body.event.id as string
+    }
+    const hears = async () => {
+      const eventId = await unhandled()
+      await noteHeardEvent(db, { botId, id, eventId })
+      return () => db('events').where({ id: eventId }).update({ status: 'processed', ended_at: db.fn.now() })
+    }
+    const lookNow = async () => {
+      await db('workflows').where({ id }).update({ continues_at: db.fn.now() })
+      await look(platform.context)
+    }
+    const handle = await hears()
+    await db('workflows')
+      .where({ id })
+      .update({ event_id: await unhandled() })
+    await lookNow()
+    await handle()
+    await lookNow()
+    expect(await updateTypes(id)).toEqual([])
+    await db('workflows').where({ id }).update({ event_id: null })
+    await lookNow()
+    await lookNow()
+    expect(await updateTypes(id)).toEqual(['workflow_continued'])
   })
 })
 
