@@ -48,6 +48,14 @@ test('the browser asks before it leaves the code of a new bot, once a member has
 test('code that another member has deployed since is replaced only by a second attempt', async () => {
   const bot = await begin()
   await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { code: codeOf('theirs') })
+  // A refused attempt is not repeated by itself, and does not say so.
+  const versions = new RegExp(`/bots/${bot.id}/versions/`)
+  await page.route(versions, (route) => route.abort())
+  await deployButton().click()
+  await page
+    .getByText('The server cannot be reached. Check that the api runs, and try again.', { exact: true })
+    .waitFor()
+  await page.unroute(versions)
   await deployButton().click()
   await page.getByText('Another version was deployed in the meantime').waitFor()
   expect(await deployedCode(bot)).toBe(codeOf('theirs'))

@@ -429,6 +429,7 @@ test('the days after which a bot’s rows are deleted are set in its settings, a
   expect(await days.getAttribute('placeholder')).toBe('kept')
   await days.fill('forever')
   expect(await save.isDisabled()).toBe(true)
+  await form.getByRole('alert').getByText('at most 3650').waitFor()
   await days.fill('90')
   await save.click()
   await expect

@@ -122,4 +122,11 @@ test('conversations that newer ones push out of the newest page stay in the list
   await expect.poll(() => ids(list), patience).toEqual(begun)
   await say(begun.at(-1)!)
   await expect.poll(() => ids(list), patience).toEqual(begun)
+  // They are there again when one of them is closed.
+  const last = begun.at(-1)!
+  await page.locator(`a[href*="${last}"]`).click()
+  await page.getByRole('log', { name: 'Messages' }).waitFor()
+  await page.keyboard.press('Escape')
+  await expect.poll(() => ids(list), patience).toEqual(begun)
+  expect(await page.locator(`a[href*="${last}"]`).evaluate((row) => row.matches(':focus'))).toBe(true)
 })

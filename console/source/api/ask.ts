@@ -184,7 +184,7 @@ export async function endSession(): Promise<void> {
 /** Calls the platform's sign-in, which reads the browser's cookie, unlike all other addresses. @throws Failure */
 export async function askSession<Answer>(method: 'GET' | 'POST', path: string, invitation?: string): Promise<Answer> {
   const headers = invitation === undefined ? {} : { 'x-invitation': invitation }
-  const next = 'Check that the api runs, and try again.'
+  const next = nextAfter('GET', {})
   return within(readSeconds, { next }, async (signal) => {
     const response = await send(`/v1/admin/session${path}`, { method, headers, signal }, next)
     if (response.ok) return (await response.json()) as Answer
@@ -226,7 +226,7 @@ function unreachable(next: string): Failure {
 
 /** The advice after a request without an answer. A write may have been carried out. */
 function nextAfter(method: string, { isReading = method === 'GET', idempotencyKey }: Request): string {
-  if (isReading) return 'This page keeps retrying; check that the api runs.'
+  if (isReading) return 'Check that the api runs, and try again.'
   if (idempotencyKey !== undefined) return 'Check that the api runs, and try again: it is carried out once.'
   return 'The change may have been carried out: check that the api runs, and look before you try again.'
 }

@@ -69,7 +69,7 @@ export function BotPage({ id, segments }: { id: string; segments: string[] }): J
       <div class="bot-main">
         <BotHeader id={id} bot={found} />
         <Tabs id={id} current={name} />
-        {bot.error !== undefined && <Refusal error={bot.error} reload={bot.reload} />}
+        {bot.error !== undefined && <Refusal error={bot.error} reload={bot.reload} isOfResource />}
         <div class="tab">
           {!tab ? (
             <Empty title="Page not found" />

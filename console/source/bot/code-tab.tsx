@@ -31,7 +31,7 @@ export function CodeTab({ bot, reloadBot }: TabProps): JSX.Element {
   return (
     <>
       {last.current !== undefined && <Editing key={bot.id} bot={bot} code={last.current} reloadBot={reloadBot} />}
-      {code.error !== undefined && <Refusal error={code.error} reload={code.reload} />}
+      {code.error !== undefined && <Refusal error={code.error} reload={code.reload} isOfResource />}
       {last.current === undefined && code.error === undefined && <Skeleton lines={10} />}
     </>
   )

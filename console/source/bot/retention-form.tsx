@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
 import type { Bot } from '../api/types.ts'
 import { Field } from '../parts/field.tsx'
 import { SaveButton } from '../parts/save-button.tsx'
@@ -29,7 +29,10 @@ export function RetentionForm({ bot, change }: FormProps): JSX.Element {
   const [typed, setTyped] = useState(drafts.get(bot.id) ?? {})
   const days = { ...stored, ...typed }
   const given = names.filter((name) => days[name].trim() !== '')
-  const isWrong = given.some((name) => !/^\d{1,4}$/.test(days[name].trim()) || Number(days[name]) > 3650)
+  const isWrongIn = (name: Days) =>
+    days[name].trim() !== '' && (!/^\d{1,4}$/.test(days[name].trim()) || Number(days[name]) > 3650)
+  const isWrong = names.some(isWrongIn)
+  const problemId = useId()
   const isSame = names.every((name) => days[name].trim() === stored[name])
   useUnsaved(!isSame)
   useEffect(() => drafts.set(bot.id, typed), [typed])
@@ -55,6 +58,7 @@ export function RetentionForm({ bot, change }: FormProps): JSX.Element {
           key={name}
           label={labels[name]}
           inputMode="numeric"
+          problemId={isWrongIn(name) ? problemId : undefined}
           required={false}
           autocomplete="off"
           placeholder={stored[name] === '' ? inEffect(name) : ''}
@@ -66,6 +70,11 @@ export function RetentionForm({ bot, change }: FormProps): JSX.Element {
         Older ones are deleted for good, with their files and states; 0 keeps them. Empty fields have the default of the
         platform. Nothing is deleted while an event waits, people answer, or a flow or workflow is in progress.
       </p>
+      {isWrong && (
+        <p class="problem" id={problemId} role="alert">
+          Days are whole numbers, at most 3650.
+        </p>
+      )}
       <SaveButton isInactive={isSame || isWrong} />
     </form>
   )

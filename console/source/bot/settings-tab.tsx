@@ -1,16 +1,17 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { ask } from '../api/ask.ts'
+import { ask, explain } from '../api/ask.ts'
 import type { Bot } from '../api/types.ts'
 import { Confirm, FormDialog } from '../parts/dialog.tsx'
 import { Field } from '../parts/field.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { SaveButton } from '../parts/save-button.tsx'
-import { attempt } from '../state/notices.ts'
+import { attempt, notify } from '../state/notices.ts'
 import { navigate, to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
 import { useKept } from '../state/typed.ts'
 import { useUnsaved } from '../state/unsaved.ts'
+import { readHosts } from './hosts.ts'
 import { RetentionForm } from './retention-form.tsx'
 import type { FormProps, TabProps } from './tab.ts'
 
@@ -68,7 +69,12 @@ function HostsForm({ bot, change }: FormProps): JSX.Element {
   const [hosts, setHosts] = useKept(`${bot.id} hosts`, granted)
   const submit = (event: Event) => {
     event.preventDefault()
-    const net = hosts.split(/[\s,]+/).filter(Boolean)
+    let net: string[]
+    try {
+      net = readHosts(hosts)
+    } catch (error) {
+      return notify('bad', explain(error))
+    }
     setHosts(net.join('\n'))
     void change({ permissions: { ...bot.permissions, net } }, 'The bot may now request these hosts.')
   }
@@ -129,6 +135,8 @@ function SecretsForm({ bot, change }: FormProps): JSX.Element {
           <Field
             label="Name of a secret"
             placeholder="API_KEY"
+            pattern="[A-Za-z_][A-Za-z0-9_]*"
+            title="letters, digits and _, without a digit at the begin"
             spellcheck={false}
             autocomplete="off"
             value={name}

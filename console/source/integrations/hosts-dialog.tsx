@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { ask } from '../api/ask.ts'
+import { readHosts } from '../bot/hosts.ts'
 import { FormDialog } from '../parts/dialog.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { notify } from '../state/notices.ts'
@@ -24,7 +25,7 @@ function HostsForm({ definition, onClose }: { definition: Definition; onClose: (
   const { id, name, version, permissions, isOwn } = definition
   const [hosts, setHosts] = useTyped(hostsOf(definition))
   const save = async () => {
-    const net = hosts.split(/[\s,]+/).filter(Boolean)
+    const net = readHosts(hosts)
     await ask('PUT', `/integrations/${id}`, { body: { permissions: { ...permissions, net } } })
     notify('good', `${name} ${version} may now request ${net.join(', ') || 'no hosts'}.`)
     onClose()

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact'
-import { explain } from '../api/ask.ts'
+import { explain, Failure } from '../api/ask.ts'
 import type { Resource } from '../state/resource.ts'
 import { Icon, type IconName } from './icons.tsx'
 
@@ -14,17 +14,28 @@ interface LoadedProps<Data> {
 export function Loaded<Data>({ of: { data, error, reload }, lines = 4, children }: LoadedProps<Data>): JSX.Element {
   return (
     <>
-      {error !== undefined && <Refusal error={error} reload={reload} />}
+      {error !== undefined && <Refusal error={error} reload={reload} isOfResource />}
       {data !== undefined ? children(data) : error === undefined && <Skeleton lines={lines} />}
     </>
   )
 }
 
-export function Refusal({ error, reload }: { error: unknown; reload?: () => void }): JSX.Element {
+interface RefusalProps {
+  error: unknown
+  reload?: () => void
+  /** Whether it is the error of a resource, which is requested again where the server was not reached. */
+  isOfResource?: boolean
+}
+
+export function Refusal({ error, reload, isOfResource = false }: RefusalProps): JSX.Element {
+  const isRetried = isOfResource && error instanceof Failure && error.status === 0
   return (
     <div class="refusal" role="alert">
       <Icon name="alert" />
-      <span>{explain(error)}</span>
+      <span>
+        {explain(error)}
+        {isRetried && ' This page keeps retrying.'}
+      </span>
       {reload && (
         <button type="button" class="button small" onClick={reload}>
           Try again

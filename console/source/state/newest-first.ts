@@ -1,9 +1,9 @@
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { explain } from '../api/ask.ts'
 import { isBefore, type Moment } from '../conversations/messages.ts'
 import type { FurtherPages } from './further-pages.ts'
 import { notify } from './notices.ts'
-import { useResource, type Resource } from './resource.ts'
+import { keep, kept, useResource, type Resource } from './resource.ts'
 
 /** A page of a list that begins with the newest entry, or several pages as one. */
 export interface NewestFirst<Entry> {
@@ -40,11 +40,17 @@ export function useNewestFirst<Entry extends { id: string }>(
   { load, momentOf, every }: Options<Entry>,
 ): { list: Resource<NewestFirst<Entry>>; older: Pick<FurtherPages<unknown>, 'isBusy' | 'load'> } {
   const [isBusy, setIsBusy] = useState(false)
-  const pages = useRef<Pages<Entry>>({ key })
-  if (pages.current.key !== key) pages.current = { key }
+  const pages = useRef<Pages<Entry>>(keptPages(key))
+  if (pages.current.key !== key) pages.current = keptPages(key)
+  const isGone = useRef(false)
+  useEffect(() => () => void (isGone.current = true), [])
+  const hold = (next: Pages<Entry>) => {
+    pages.current = next
+    if (!isGone.current) keep(`pages of ${next.key}`, next)
+  }
   const loadNewest = async (abort: AbortSignal) => {
     const newest = await load(abort)
-    if (!abort.aborted) pages.current = withNewest(pages.current, newest, momentOf)
+    if (!abort.aborted) hold(withNewest(pages.current, newest, momentOf))
     return newest
   }
   const resource = useResource(key, loadNewest, every === undefined ? {} : { every })
@@ -52,13 +58,13 @@ export function useNewestFirst<Entry extends { id: string }>(
   const loadOlder = async (nextToken: string) => {
     setIsBusy(true)
     // From now on it has what is pushed out of the newest page.
-    pages.current = { key, newest: newest!, older: pages.current.older ?? { ...newest!, entries: [] } }
+    hold({ key, newest: newest!, older: pages.current.older ?? { ...newest!, entries: [] } })
     try {
       const page = await load(undefined, nextToken)
       const { key: present, older } = pages.current
       // It may have been dropped meanwhile.
       if (present === key && older?.nextToken === nextToken) {
-        pages.current = { ...pages.current, older: { ...page, entries: [...older.entries, ...page.entries] } }
+        hold({ ...pages.current, older: { ...page, entries: [...older.entries, ...page.entries] } })
       }
     } catch (error) {
       notify('bad', explain(error))
@@ -70,6 +76,11 @@ export function useNewestFirst<Entry extends { id: string }>(
     list: { ...resource, data: newest && joined(newest, pages.current.older) },
     older: { isBusy, load: loadOlder },
   }
+}
+
+/** The pages that the list had when its page was left: closing one of its entries leads to all of them. */
+function keptPages<Entry>(key: string): Pages<Entry> {
+  return (kept(`pages of ${key}`) as Pages<Entry> | undefined) ?? { key }
 }
 
 function withNewest<Entry>(

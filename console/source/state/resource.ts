@@ -21,6 +21,15 @@ export function forget(): void {
   answers.clear()
 }
 
+/** Keeps data of a page as long as answers, for when the page is opened again. */
+export function keep(key: string, data: unknown): void {
+  remember(`${session.value?.workspaceId} ${key}`, data)
+}
+
+export function kept(key: string): unknown {
+  return answers.get(`${session.value?.workspaceId} ${key}`)
+}
+
 /**
  * Loads data and refreshes it while the page is visible. A request that does not reach the server is repeated, and so is
  * each one after the member has signed in again.
