@@ -25,6 +25,8 @@ const common = {
   disconnectTimeout: 100,
   keepAlive: 5000,
   retryStrategy: (times) => Math.min(times * 50, 500),
+  // After a failover the address leads to the new primary, and connections to the former one stay open.
+  reconnectOnError: ({ message }) => /\bREADONLY\b/.test(message),
 } satisfies RedisOptions
 
 /**
