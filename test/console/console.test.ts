@@ -175,8 +175,11 @@ const failing = `export const hooks = {\n  afterIncomingMessage({ event }) { thr
 test('a failed event is found with its reason, its place and its steps, and is replayed', async () => {
   await upload(failing)
   await say('luck')
+  const reason = page.getByRole('log').getByText('The bot failed: afterIncomingMessage: Error: no luck')
+  await reason.waitFor()
+  expect(await reason.getByRole('link', { name: 'Event' }).getAttribute('href')).toContain('/events/evt_')
   await tab('Errors').click()
-  await page.getByText('Error: no luck').first().waitFor()
+  await page.locator('.tab').getByText('Error: no luck').first().waitFor()
   await page.locator('[data-row]').first().click()
   const panel = page.getByRole('complementary', { name: 'Event' })
   await panel.getByRole('link', { name: 'bot.ts:2:43' }).first().waitFor()
@@ -234,7 +237,8 @@ const offering = `export const hooks = {
   async afterIncomingMessage({ event, client }) {
     const say = (type, payload) => client.createMessage({ conversationId: event.conversationId, type, payload })
     const { text, value } = event.payload
-    const options = [{ label: 'Tea', value: 'tea-1' }]
+    const long = 'A large pot of coffee with milk and sugar for everybody who is in the garden'
+    const options = [{ label: 'Tea', value: 'tea-1' }, { label: long, value: 'coffee-2' }]
     if (value !== undefined) await say('text', { text: text + ' stands for ' + value })
     else if (text === 'card') {
       await say('card', { title: 'Drinks', actions: [{ action: 'postback', label: 'Milk', value: 'milk-3' }] })
@@ -249,7 +253,11 @@ test.each([
 ])('a click in a %s says its label, and tells the bot the value', async (type, label, value) => {
   await upload(offering)
   await say(type)
-  await chatMessages().last().getByRole('button', { name: label }).click()
+  const choice = chatMessages().last().getByRole('button', { name: label })
+  await choice.waitFor()
+  const messages = page.getByRole('log', { name: 'Messages' })
+  expect(await messages.evaluate((list) => list.scrollWidth > list.clientWidth)).toBe(false)
+  await choice.click()
   await expect.poll(lastMessage, patience).toBe(`Bot: ${label} stands for ${value}`)
   expect((await chatMessages().allTextContents()).at(-2)).toBe(`You: ${label}`)
 })

@@ -2,14 +2,17 @@ import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { isOfInputMethod } from '../../widget/frame/input-method.ts'
 import { explain } from '../api/ask.ts'
-import type { Bot } from '../api/types.ts'
+import type { Bot, EventSummary } from '../api/types.ts'
 import { Icon } from '../parts/icons.tsx'
 import { Skeleton } from '../parts/loaded.tsx'
 import { loadPart } from '../parts/load-part.ts'
 import { useHeightOf } from '../parts/use-height-of.ts'
+import { useAnswer } from '../state/resource.ts'
 import { to } from '../state/route.ts'
 import type { Conversation } from './conversation.ts'
 import { Payload } from './payload.tsx'
+
+const everyMilliseconds = 1000
 
 /** A conversation with the bot, shown beside its page. */
 export function ChatDock({ bot, onClose }: { bot: Bot; onClose: () => void }): JSX.Element {
@@ -61,18 +64,25 @@ export function ChatDock({ bot, onClose }: { bot: Bot; onClose: () => void }): J
           {problem}
         </p>
       )}
-      {conversation ? <Messages conversation={conversation} /> : <Skeleton lines={problem ? 0 : 3} />}
+      {conversation ? <Messages botId={bot.id} conversation={conversation} /> : <Skeleton lines={problem ? 0 : 3} />}
       <Composer conversation={conversation} onProblem={setProblem} />
     </aside>
   )
 }
 
-function Messages({ conversation: { said, isAwaited, isAway, say } }: { conversation: Conversation }): JSX.Element {
+interface MessagesProps {
+  botId: string
+  conversation: Conversation
+}
+
+function Messages({ botId, conversation }: MessagesProps): JSX.Element {
+  const { said, isAwaited, isAway, say } = conversation
+  const unanswered = useUnanswered(botId, conversation)
   const end = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const list = end.current!
     list.scrollTop = list.scrollHeight
-  }, [said.value, isAwaited.value, isAway.value])
+  }, [said.value, isAwaited.value, isAway.value, unanswered])
   return (
     <div class="messages" ref={end} tabIndex={0} role="log" aria-label="Messages">
       <ol class="plain">
@@ -90,10 +100,34 @@ function Messages({ conversation: { said, isAwaited, isAway, say } }: { conversa
             <i />
           </li>
         )}
+        {unanswered && (
+          <li class="quiet hint">
+            {unanswered.failureReason
+              ? `The bot failed: ${unanswered.failureReason}`
+              : 'No code of the bot handled this message, or people answer it.'}{' '}
+            <a href={to('bots', botId, 'events', unanswered.id)}>Event</a>
+          </li>
+        )}
         {isAway.value && <li class="quiet hint">Connection lost; retrying.</li>}
       </ol>
     </div>
   )
+}
+
+/** The event of the last message, where it has ended without an answer because it failed, or nothing handled it. */
+function useUnanswered(botId: string, { id, said, isAwaited }: Conversation): EventSummary | undefined {
+  const last = said.value.at(-1)
+  const asked = last?.isBot === false ? last.id : undefined
+  const { data } = useAnswer<'listBotEvents'>(asked && `/bots/${botId}/events`, {
+    query: { conversationId: id, pageSize: 5 },
+    ...(isAwaited.value && { every: everyMilliseconds }),
+  })
+  const event = asked === undefined ? undefined : data?.events.find(({ messageId }) => messageId === asked)
+  const hasEnded = event !== undefined && ['processed', 'failed', 'ignored'].includes(event.status)
+  useEffect(() => {
+    if (hasEnded) isAwaited.value = false
+  }, [hasEnded])
+  return event?.status === 'failed' || event?.status === 'ignored' ? event : undefined
 }
 
 interface ComposerProps {
