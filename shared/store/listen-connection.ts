@@ -3,6 +3,7 @@ import { Client, escapeIdentifier, type QueryResult } from 'pg'
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { destroySocket, isCut } from './connections.ts'
+import { isReadOnly } from '../errors.ts'
 import { connectionSettings } from './database.ts'
 
 /**
@@ -34,6 +35,8 @@ export function openListenConnection(settings: Config['database'], log: Logger):
   const events = new EventEmitter().setMaxListeners(0)
   const channels = new Set<string>()
   let client: Client | undefined
+  /** The connection, if it leads to a replica, which answers and has no notifications. */
+  let replica: Client | undefined
   let connecting: Client | undefined
   let wasConnected = false
   let isClosed = false
@@ -54,8 +57,7 @@ export function openListenConnection(settings: Config['database'], log: Logger):
     })
     try {
       await fresh.connect()
-      const statements = Array.from(channels, (channel) => `listen ${escapeIdentifier(channel)}`)
-      if (statements.length > 0) await fresh.query(statements.join(';'))
+      await listenToAll(fresh)
     } catch (error) {
       destroySocket(fresh)
       throw error
@@ -63,9 +65,28 @@ export function openListenConnection(settings: Config['database'], log: Logger):
       connecting = undefined
     }
     client = fresh
+    if (replica === fresh) return fresh
     if (wasConnected) events.emit('renewed')
     wasConnected = true
     return fresh
+  }
+
+  async function listenToAll(fresh: Client): Promise<void> {
+    const statements = Array.from(channels, (channel) => `listen ${escapeIdentifier(channel)}`)
+    if (statements.length === 0) return
+    try {
+      await fresh.query(statements.join(';'))
+    } catch (error) {
+      if (!isReadOnly(error)) throw error
+      replica = fresh
+    }
+  }
+
+  /** Has the next ping open another connection in place of one to a replica: the address may lead to the primary by then. */
+  function leaveReplica(): void {
+    if (!client || client !== replica) return
+    client.end().catch(() => {})
+    client = undefined
   }
 
   function ask<Row extends object>(statement: string): Promise<QueryResult<Row>> {
@@ -93,6 +114,7 @@ export function openListenConnection(settings: Config['database'], log: Logger):
         destroySocket(used)
         await ping()
       }
+      leaveReplica()
     },
     clockDifference: () => clockDifference,
     async listen(channel) {
