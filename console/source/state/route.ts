@@ -27,9 +27,14 @@ export function navigate(path: string, { replace = false } = {}): void {
   if (!replace && pageOf(from) !== pageOf(address.value)) scrollTo(0, 0)
 }
 
-/** Closes what was opened from a list: the list is where it was. */
+/** Whether the browser is on its way to the entry before. */
+let isGoingBack = false
+
+/** Closes what was opened from a list: the list is where it was. A second call on the way, as by a double click, does nothing. */
 export function goBackTo(list: string): void {
-  if ((history.state as Entry | null)?.from === list) history.back()
+  if (isGoingBack) return
+  isGoingBack = (history.state as Entry | null)?.from === list
+  if (isGoingBack) history.back()
   else navigate(list)
 }
 
@@ -57,6 +62,7 @@ export function setQuery(changes: Record<string, string>): void {
 }
 
 addEventListener('popstate', () => {
+  isGoingBack = false
   address.value = location.pathname + location.search
 })
 
