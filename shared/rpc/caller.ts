@@ -72,6 +72,8 @@ export interface Execution {
   redact?(text: string): string
   /** Runs one of the bot's own actions within the same run. */
   callAction(type: string, input: Record<string, unknown>): Promise<Record<string, unknown>>
+  /** Lets actions of the bot run while the work waits for them; present where the bot has one event at a time otherwise. */
+  lendTurn?<Result>(work: () => Promise<Result>): Promise<Result>
 }
 
 /** The holder of an invitation to a workspace. */

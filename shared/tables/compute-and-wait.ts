@@ -49,7 +49,10 @@ export async function computeAndWait(
     })
   try {
     // Calls of runs are bounded by the slots of their worker.
-    return await (execution ? wait() : waiting.run(context, { botId }, 'calls for computed values of this bot', wait))
+    const waitInRun = execution?.lendTurn ? () => execution.lendTurn!(wait) : wait
+    return await (execution
+      ? waitInRun()
+      : waiting.run(context, { botId }, 'calls for computed values of this bot', wait))
   } catch (error) {
     if (!(error instanceof ApiError) || !['OperationTimeout', 'RateLimited'].includes(error.type)) throw error
     if (error.type === 'RateLimited') await wake()

@@ -2,6 +2,7 @@ import type { Json, JsonObject, Outcome } from '#sandbox/protocol/contract.ts'
 import type { FlowPosition, FlowResult } from '#sandbox/protocol/flow-contract.ts'
 import { secretRedactor } from '#sandbox/protocol/redact-secrets.ts'
 import { ApiError } from '#shared/errors.ts'
+import { actionTriggered } from '#shared/models/event.ts'
 import { abortStreams } from '#shared/messaging/message-streams.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { RetryPolicy } from '#shared/models/tables.ts'
@@ -49,7 +50,7 @@ export async function runEvent(worker: WorkerContext, event: ClaimedEvent, recor
   }
   if (!call) return { status: 'ignored', logs: [] }
   const { isAgent = false, bundle } = call.code
-  const endTurn = isAgent ? await worker.agentTurns.take(bundle.id) : undefined
+  const turn = isAgent ? await worker.agentTurns.take(bundle.id, event.type === actionTriggered) : undefined
   const limits = limitsOf(worker.config.sandbox, event.limits, isAgent ? agentLimits : {})
   const deadline = performance.now() + limits.wallMilliseconds
   const log = openEventLog(limits)
@@ -63,11 +64,12 @@ export async function runEvent(worker: WorkerContext, event: ClaimedEvent, recor
     deadline,
     fetches: 0,
     metOutage: false,
+    ...(turn && { lendTurn: turn.lend }),
   }
   try {
     return await toHandled(worker, call, await runCall(worker, handling, call), log.lines)
   } finally {
-    endTurn?.()
+    turn?.end()
     await abortStreams(worker, handling.openStreams)
   }
 }
