@@ -1,14 +1,14 @@
 import type { CallTask } from '../protocol/contract.ts'
 import type { BotExports } from './bot-module.ts'
 import type { Pipeline } from './pipeline-parts.ts'
-import { apply, assign, hasOwn, isObject, NativeTypeError } from './primordials.ts'
+import { apply, assign, hasOwn, isObject, NativeTypeError, now } from './primordials.ts'
 import { makeReadable } from './request-body.ts'
 import { attributed } from './run.ts'
 
 /** Calls a function that the bundle exports; resolves to its return value. */
 export async function runCall(
   { run, bot, client, logger }: Pipeline,
-  { path, optional = false, argument, streamed, addsContext }: CallTask,
+  { path, optional = false, argument, streamed, addsContext, lambda }: CallTask,
 ): Promise<unknown> {
   const { called, self } = exportedFunction(bot, path)
   if (called === undefined) {
@@ -17,8 +17,19 @@ export async function runCall(
   }
   if (streamed !== undefined) makeReadable(run, argument, streamed)
   const given = addsContext ? assign(argument, { client, logger, env: run.environment }) : argument
-  const returned = await attributed(run, nameOf(path), () => apply(called, self, [given]) as unknown)
+  const values = lambda === undefined ? [given] : [given, lambdaContext(lambda)]
+  const returned = await attributed(run, nameOf(path), () => apply(called, self, values) as unknown)
   return returned === undefined ? {} : returned
+}
+
+/** The published runtime of agents puts off the work for which no time is left by it. */
+function lambdaContext({ endsAt, memoryMegabytes }: NonNullable<CallTask['lambda']>): object {
+  return {
+    functionName: 'isobot',
+    functionVersion: '$LATEST',
+    memoryLimitInMB: `${memoryMegabytes}`,
+    getRemainingTimeInMillis: () => endsAt - now(),
+  }
 }
 
 /** The first function on a path, and the object that it is a method of. */

@@ -134,6 +134,11 @@ export interface CallTask {
   }
   /** Whether `client`, `logger` and `env` are added to the argument. */
   addsContext: boolean
+  /**
+   * The values of the second argument of a bundle of the SDK, a context of AWS Lambda: when the run is over time, in
+   * milliseconds since 1970, and the limit of its heap.
+   */
+  lambda?: { endsAt: number; memoryMegabytes: number }
   /** As for an action. */
   within?: string
   streamPrefix: string

@@ -8,8 +8,12 @@ export function isAgent(script: string): boolean {
   return script.includes(syncTag)
 }
 
-/** Limits of an agent. Its bundle of 13 MB takes 90 MB of heap, and 1.5 s of processor time to load. */
+/**
+ * Limits of an agent. Its bundle of 13 MB takes 90 MB of heap, and 1.5 s of processor time to load. Its runtime leaves the last
+ * 15 s of an event unused by workflows, so these would not go on in less.
+ */
 export const agentLimits = {
+  wallMilliseconds: 60_000,
   memoryMegabytes: 128,
   loadMilliseconds: 10_000,
   cpuMilliseconds: 5000,

@@ -147,14 +147,22 @@ export async function runCall(
   }
   // The event's own run has just begun, so it gets the whole limit, and its failure names the limit as configured.
   const left = scope === '' ? limits.wallMilliseconds : Math.max(1, handling.deadline - performance.now())
+  const wallMilliseconds = Math.min(limits.wallMilliseconds, left)
+  const { memoryMegabytes } = limits
+  const lambda = { endsAt: Date.now() + Math.floor(wallMilliseconds), memoryMegabytes }
   const start = recorder.now
   const logged: WrittenLine[] = []
   const ran = await observedRun(worker, {
     id,
     bundle: inHeap(call.code.bundle, limits),
     // A repeated run gives its streams the same names, so that listeners replace what they show of them.
-    task: { ...call.task, streamPrefix: `${event.id}/${scope}`, ...(within && { within }) },
-    limits: { ...limits, wallMilliseconds: Math.min(limits.wallMilliseconds, left) },
+    task: {
+      ...call.task,
+      streamPrefix: `${event.id}/${scope}`,
+      ...(within && { within }),
+      ...(call.code.bundle.kind === 'sdk' && { lambda }),
+    },
+    limits: { ...limits, wallMilliseconds },
     host,
     fetch,
     eventFetches: handling,

@@ -55,6 +55,22 @@ test('an agent has the heap that it needs, unless the bot has a limit of its own
   await expect(platform.createBot(`${large}\n${agent}\n// own`, { limits })).rejects.toThrow(/memory|heap/)
 })
 
+test('a bundle of the SDK is told how much time is left to it', async () => {
+  const code = `
+    exports.handler = async ({ headers }, context) => {
+      if (headers['x-bp-operation'] !== 'event_received' || headers['x-bp-type'] !== 'message_created') return {}
+      const before = context.getRemainingTimeInMillis()
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      const after = context.getRemainingTimeInMillis()
+      console.info(before <= 20_000, after > 0, before - after >= 190, context.memoryLimitInMB)
+      return {}
+    }`
+  const { body } = await platform.ask('POST', '/v1/admin/bots', { code, limits: { wallMilliseconds: 20_000 } })
+  const chatUser = await createChatUser(body.bot.integrations.chat.webhookUrl)
+  await chatUser.send(await chatUser.createConversation(), 'hello')
+  await expect.poll(() => logOf(platform, body.bot.id)).toEqual(['info true true true 64'])
+})
+
 test('an agent waits for values that its own action computes', async () => {
   const code = `
     exports.tag = 'adkSyncTs'
