@@ -72,8 +72,18 @@ export interface Execution {
   redact?(text: string): string
   /** Runs one of the bot's own actions within the same run. */
   callAction(type: string, input: Record<string, unknown>): Promise<Record<string, unknown>>
-  /** Lets actions of the bot run while the work waits for them; present where the bot has one event at a time otherwise. */
-  lendTurn?<Result>(work: () => Promise<Result>): Promise<Result>
+  /** Lets others run while the work is in progress; present where the bot has one event at a time otherwise. */
+  lendTurn?: LendTurn
+}
+
+/** The events of a bot that may run while another one waits: the actions that it may wait for, or all. */
+export type Borrowers = 'actions' | 'all'
+
+export type LendTurn = <Result>(to: Borrowers, work: () => Promise<Result>) => Promise<Result>
+
+/** Does work that takes long, or that waits for code of the bot, while other events of a bot may run that has one at a time. */
+export function whileLent<Result>({ caller }: BotContext, to: Borrowers, work: () => Promise<Result>): Promise<Result> {
+  return caller.execution?.lendTurn?.(to, work) ?? work()
 }
 
 /** The holder of an invitation to a workspace. */

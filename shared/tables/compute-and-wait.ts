@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts'
 import type { TableRow } from '../models/table.ts'
-import type { BotContext } from '../rpc/caller.ts'
+import { whileLent, type BotContext } from '../rpc/caller.ts'
 import { wakeWorker } from '../signals/after-commit.ts'
 import { awaitOutcome } from '../signals/await-outcome.ts'
 import { WaitingRequests } from '../signals/waiting-requests.ts'
@@ -49,9 +49,8 @@ export async function computeAndWait(
     })
   try {
     // Calls of runs are bounded by the slots of their worker.
-    const waitInRun = execution?.lendTurn ? () => execution.lendTurn!(wait) : wait
     return await (execution
-      ? waitInRun()
+      ? whileLent(context, 'actions', wait)
       : waiting.run(context, { botId }, 'calls for computed values of this bot', wait))
   } catch (error) {
     if (!(error instanceof ApiError) || !['OperationTimeout', 'RateLimited'].includes(error.type)) throw error

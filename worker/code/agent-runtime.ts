@@ -1,3 +1,4 @@
+import type { Borrowers } from '#shared/rpc/caller.ts'
 import type { OwnLimits } from '#shared/config/code-limits.ts'
 
 /** The name of a tag that the published runtime of agents writes. No minifier changes it. */
@@ -24,65 +25,86 @@ export const agentEnvironment = { AWS_LAMBDA_FUNCTION_NAME: 'isobot' }
 
 /** The turn of an event. */
 export interface Turn {
-  /** Lets actions of the same key have turns while the work is in progress, which may wait for them. */
-  lend<Result>(work: () => Promise<Result>): Promise<Result>
+  /** Gives the turn to others while the work is in progress, and takes it back before the result is returned. */
+  lend<Result>(to: Borrowers, work: () => Promise<Result>): Promise<Result>
   end(): void
 }
 
 interface Queue {
-  waiting: { isAction: boolean; begin: (turn: Turn) => void }[]
-  /** Turns that have not ended. */
-  held: number
-  /** Those of them that are lent. */
-  lent: number
+  isTaken: boolean
+  waiting: { kind: 'event' | 'action' | 'lender'; begin: () => void }[]
+  /** Turns that are lent, and to whom. */
+  lent: Map<object, Borrowers>
 }
 
 /**
- * Gives turns by key, in order of arrival. The runtime of agents keeps unsaved states in variables of its module, so events
+ * Gives turns by key, in order of arrival. The runtime of agents keeps in variables of its module whether it is saving states, so events
  * at the same time in one isolate would lose states.
  */
 export class Turns {
   readonly #queues = new Map<string, Queue>()
 
-  /** Resolves when the turn has come: that of an action comes also while all turns that have not ended are lent. */
-  async take(key: string, isAction: boolean): Promise<Turn> {
-    const queue = this.#queues.get(key) ?? { waiting: [], held: 0, lent: 0 }
+  /** Resolves when the turn has come. */
+  async take(key: string, kind: 'event' | 'action'): Promise<Turn> {
+    const queue = this.#queues.get(key) ?? { isTaken: false, waiting: [], lent: new Map<object, Borrowers>() }
     this.#queues.set(key, queue)
-    const { promise, resolve } = Promise.withResolvers<Turn>()
-    queue.waiting.push({ isAction, begin: resolve })
+    await this.#enter(key, queue, kind)
+    return this.#open(key, queue)
+  }
+
+  #enter(key: string, queue: Queue, kind: 'event' | 'action' | 'lender'): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    queue.waiting.push({ kind, begin: resolve })
     this.#beginNext(key, queue)
     return promise
   }
 
   #beginNext(key: string, queue: Queue): void {
-    const { waiting, held, lent } = queue
-    const index = waiting.findIndex(({ isAction }) => held === 0 || (isAction && held === lent))
-    if (index >= 0) {
-      queue.held += 1
-      waiting.splice(index, 1)[0]!.begin(this.#open(key, queue))
-    } else if (held === 0) this.#queues.delete(key)
+    const { waiting, lent } = queue
+    if (queue.isTaken) return
+    const isForAll = lent.values().every((to) => to === 'all')
+    const lender = waiting.findIndex(({ kind }) => kind === 'lender')
+    const next = lender >= 0 ? lender : waiting.findIndex(({ kind }) => kind === 'action' || isForAll)
+    if (next >= 0) {
+      queue.isTaken = true
+      waiting.splice(next, 1)[0]!.begin()
+    } else if (waiting.length === 0 && lent.size === 0) this.#queues.delete(key)
   }
 
   #open(key: string, queue: Queue): Turn {
-    let isHeld = true
-    let lendings = 0
+    const turn = {}
+    let [isHeld, isOver] = [true, false]
+    let returning: Promise<void> | undefined
+    const release = () => {
+      isHeld = false
+      queue.isTaken = false
+      this.#beginNext(key, queue)
+    }
+    const takeBack = async () => {
+      await this.#enter(key, queue, 'lender')
+      queue.lent.delete(turn)
+      isHeld = true
+      returning = undefined
+      if (isOver) release()
+    }
     return {
-      lend: async (work) => {
-        lendings += 1
-        if (isHeld && lendings === 1) queue.lent += 1
-        this.#beginNext(key, queue)
+      async lend(to, work) {
+        // Another work of the same event may have lent it already.
+        if (isHeld) {
+          queue.lent.set(turn, to)
+          release()
+        }
         try {
           return await work()
         } finally {
-          lendings -= 1
-          if (isHeld && lendings === 0) queue.lent -= 1
+          if (!isHeld && !isOver) await (returning ??= takeBack())
         }
       },
       end: () => {
-        isHeld = false
-        queue.held -= 1
-        if (lendings > 0) queue.lent -= 1
-        this.#beginNext(key, queue)
+        isOver = true
+        queue.lent.delete(turn)
+        if (isHeld) release()
+        else this.#beginNext(key, queue)
       },
     }
   }

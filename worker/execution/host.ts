@@ -5,7 +5,7 @@ import { isModelAction } from '#shared/models/model-action.ts'
 import { ApiError, isOutage, isUnstorable } from '#shared/errors.ts'
 import { insertCardOutcomes } from '#shared/store/journal.ts'
 import { dispatch, type FormattedLines, type Reply, type Request } from '#shared/dispatch.ts'
-import type { BotCaller, Execution, OpenStreams } from '#shared/rpc/caller.ts'
+import type { BotCaller, LendTurn, OpenStreams } from '#shared/rpc/caller.ts'
 import type { Context, FetchedBytes } from '#shared/context.ts'
 import { readObject } from '#shared/files/objects.ts'
 import type { FileContent } from '#shared/store/file-contents.ts'
@@ -37,7 +37,7 @@ export interface HostRun {
   mayRepeat?: boolean
   /** Called when a call waits for the database or Redis, which is unavailable. */
   onOutage?(): void
-  lendTurn?: Execution['lendTurn']
+  lendTurn?: LendTurn
   /** Called for each host call; `name` receives its operation, and `end` the status of its answer, or a word for an end within. */
   onCall?(name: string): OpenStep
   /** Whether the event keeps what it asks language models. */

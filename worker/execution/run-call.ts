@@ -11,7 +11,7 @@ import type {
 } from '#sandbox/protocol/contract.ts'
 import { secretRedactor } from '#sandbox/protocol/redact-secrets.ts'
 import { callActionRemotely, notInstalled, splitActionType, unknownAction } from '#shared/messaging/call-action.ts'
-import type { Execution, OpenStreams } from '#shared/rpc/caller.ts'
+import type { LendTurn, OpenStreams } from '#shared/rpc/caller.ts'
 import { ApiError } from '#shared/errors.ts'
 import { actionTriggered } from '#shared/models/event.ts'
 import type { RemoteRequest, RemoteResponse } from '#shared/models/tunnel.ts'
@@ -43,8 +43,8 @@ export interface Handling extends FetchCount {
   deadline: number
   /** A call of any of its runs has waited for the database or Redis, which was unavailable. */
   metOutage: boolean
-  /** Lets actions of the bot run while the work waits for them, where the bot has one event at a time otherwise. */
-  lendTurn?: Execution['lendTurn']
+  /** Present where the bot has one event at a time. */
+  lendTurn?: LendTurn
 }
 
 /** Position of a run in the run tree. */
@@ -130,7 +130,7 @@ export async function runCall(
         const key = { operation: `${nestedScope}event`, ordinal: 1 }
         const run = { eventId: event.id, attempt: event.attempt, call: key }
         const callRemotely = () => callActionRemotely(worker, event.bot_id, { type, input, depth }, run)
-        return handling.lendTurn ? handling.lendTurn(callRemotely) : callRemotely()
+        return handling.lendTurn?.('actions', callRemotely) ?? callRemotely()
       }
       const isSameIsolate = called.code.bundle.id === call.code.bundle.id
       const nested = { scope: nestedScope, ...(isSameIsolate && { within: id }) }

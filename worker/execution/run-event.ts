@@ -2,8 +2,9 @@ import type { Json, JsonObject, Outcome } from '#sandbox/protocol/contract.ts'
 import type { FlowPosition, FlowResult } from '#sandbox/protocol/flow-contract.ts'
 import { secretRedactor } from '#sandbox/protocol/redact-secrets.ts'
 import { ApiError } from '#shared/errors.ts'
-import { actionTriggered } from '#shared/models/event.ts'
+import { actionTriggered, workflowUpdate } from '#shared/models/event.ts'
 import { abortStreams } from '#shared/messaging/message-streams.ts'
+import type { LendTurn } from '#shared/rpc/caller.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { RetryPolicy } from '#shared/models/tables.ts'
 import { botCall } from '../calls/bot-calls.ts'
@@ -50,7 +51,11 @@ export async function runEvent(worker: WorkerContext, event: ClaimedEvent, recor
   }
   if (!call) return { status: 'ignored', logs: [] }
   const { isAgent = false, bundle } = call.code
-  const turn = isAgent ? await worker.agentTurns.take(bundle.id, event.type === actionTriggered) : undefined
+  const kind = event.type === actionTriggered ? 'action' : 'event'
+  const turn = isAgent ? await worker.agentTurns.take(bundle.id, kind) : undefined
+  // The runtime saves the states of a workflow at intervals, also while that waits.
+  const lendTurn: LendTurn | undefined =
+    turn && ((to, work) => (to === 'all' && event.type === workflowUpdate ? work() : turn.lend(to, work)))
   const limits = limitsOf(worker.config.sandbox, event.limits, isAgent ? agentLimits : {})
   const deadline = performance.now() + limits.wallMilliseconds
   const log = openEventLog(limits)
@@ -64,7 +69,7 @@ export async function runEvent(worker: WorkerContext, event: ClaimedEvent, recor
     deadline,
     fetches: 0,
     metOutage: false,
-    ...(turn && { lendTurn: turn.lend }),
+    ...(lendTurn && { lendTurn }),
   }
   try {
     return await toHandled(worker, call, await runCall(worker, handling, call), log.lines)

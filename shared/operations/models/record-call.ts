@@ -1,4 +1,4 @@
-import type { BotContext, ModelCallReport } from '../../rpc/caller.ts'
+import { whileLent, type BotContext, type ModelCallReport } from '../../rpc/caller.ts'
 import { recordPaid } from '../../rpc/journal.ts'
 import { reportCall, reportFailure, type AnswerMetadata } from './report-call.ts'
 
@@ -21,10 +21,12 @@ export async function recordCall<Answer extends { metadata: AnswerMetadata }>(
 ): Promise<Answer> {
   let isReplayed = true
   try {
-    const answer = await recordPaid(context, call, context.models.unrecorded, () => {
-      isReplayed = false
-      return make()
-    })
+    const answer = await whileLent(context, 'all', () =>
+      recordPaid(context, call, context.models.unrecorded, () => {
+        isReplayed = false
+        return make()
+      }),
+    )
     const contents: ModelCallReport['contents'] = () => ({ prompt: prompt(), answer: answerOf(answer) })
     await reportCall(context, { metadata: answer.metadata, isReplayed, contents })
     return answer

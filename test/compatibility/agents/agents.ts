@@ -15,6 +15,7 @@ import { buildAgent } from './build-agent.ts'
 const warmMessages = 10
 const conversations = 6
 const turnsOfEach = 4
+const slowMilliseconds = 1000
 const patienceMilliseconds = 30_000
 
 /** A row of the report: what an agent does, and the problem or none. */
@@ -32,7 +33,7 @@ export async function measureAgents(writes: boolean): Promise<void> {
   const site = parts.use(await startSite())
   const code = (await buildAgent(folder)).replaceAll('http://site.test', site.url)
   const endpoint = parts.use(await startEndpoint())
-  answerQuestions(endpoint)
+  const model = answerQuestions(endpoint)
   const platform = await openOwnPlatform(join(folder, 'data'), parts, {
     ...endpoint.environment,
     MODELS_SUBSTITUTE: 'local:large',
@@ -65,12 +66,15 @@ export async function measureAgents(writes: boolean): Promise<void> {
     times.push(`further ones after ${warm[warmMessages / 2]} ms (median of ${warmMessages}; longest ${warm.at(-1)} ms)`)
   })
   await attempt(`keeps the states of ${conversations} conversations at the same time`, async () => {
-    await Promise.all(
-      Array.from({ length: conversations }, async () => {
-        const conversation = await openConversation(chatUrl)
-        for (let turn = 1; turn <= turnsOfEach; turn++) await conversation.askFor(turn)
-      }),
-    )
+    model.milliseconds = slowMilliseconds
+    const talk = async () => {
+      const conversation = await openConversation(chatUrl)
+      for (let turn = 1; turn <= turnsOfEach; turn++) await conversation.askFor(turn)
+    }
+    const [, milliseconds] = await timed(() => Promise.all(Array.from({ length: conversations }, talk)))
+    model.milliseconds = 0
+    const seconds = (milliseconds / 1000).toFixed(1)
+    times.push(`${turnsOfEach} turns of each of ${conversations} conversations, with a model of 1 s, in ${seconds} s`)
   })
   const spent = (await processorTimes(platform, botId)).toSorted((one, other) => one - other)
   await attempt('synchronizes pages of a website into knowledge', () => synchronize(platform, botId))
@@ -96,9 +100,15 @@ function inCell(text: string): string {
   return text.replaceAll(/[|\s]+/g, ' ').slice(0, 200)
 }
 
-/** Lets the model write code that calls the agent's tool and names the turn, which the agent puts into its instructions. */
-function answerQuestions(endpoint: ScriptedEndpoint): void {
-  endpoint.script = (response, { body }) => {
+/**
+ * Lets the model write code that calls the agent's tool and names the turn, which the agent puts into its instructions.
+ *
+ * @returns how long it takes
+ */
+function answerQuestions(endpoint: ScriptedEndpoint): { milliseconds: number } {
+  const model = { milliseconds: 0 }
+  endpoint.script = async (response, { body }) => {
+    await delay(model.milliseconds)
     const [, turn] = /This is turn (\d+)\./.exec(JSON.stringify(body.messages)) ?? []
     complete(response, {
       content: `■fn_start
@@ -108,6 +118,7 @@ return { action: 'listen' }
 ■fn_end`,
     })
   }
+  return model
 }
 
 /** A website of two pages. */

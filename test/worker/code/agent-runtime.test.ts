@@ -1,16 +1,22 @@
 import { setImmediate } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createChatUser } from '../../support/chat-client.ts'
 import { logOf } from '../../support/install-code.ts'
+import { complete, startEndpoint, type ScriptedEndpoint } from '../../support/models.ts'
 import { endedEvents } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 import { Turns } from '../../../worker/code/agent-runtime.ts'
 
+let endpoint: ScriptedEndpoint
 let platform: Platform
 beforeAll(async () => {
-  platform = await openPlatform()
+  endpoint = await startEndpoint()
+  platform = await openPlatform({ environment: endpoint.environment })
 })
-afterAll(() => platform[Symbol.asyncDispose]())
+afterAll(async () => {
+  await platform[Symbol.asyncDispose]()
+  await endpoint[Symbol.asyncDispose]()
+})
 
 /** A bundle of the SDK that logs how many of its events run at the same time. */
 const counting = (first: string) => `
@@ -100,33 +106,116 @@ test('an agent waits for values that its own action computes', async () => {
   await expect.poll(() => logOf(platform, bot.id)).toEqual(['info total 4'])
 })
 
-test('only actions get a turn while all turns are lent, and others when none is held', async () => {
-  const turns = new Turns()
+test('an agent has other events while one waits for a model, and goes on with it when no other is in progress', async () => {
+  const code = `
+    exports.tag = 'adkSyncTs'
+    let inFlight = 0
+    const work = async () => {
+      inFlight += 1
+      console.info('together ' + inFlight)
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      inFlight -= 1
+    }
+    exports.handler = async ({ headers, body }) => {
+      if (headers['x-bp-operation'] !== 'event_received' || JSON.parse(body).event.type !== 'message_created') return {}
+      await work()
+      const question = { messages: [{ role: 'user', content: 'Where?' }] }
+      const options = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(question) }
+      const { output } = await (await fetch(process.env.BP_API_URL + '/v2/cognitive/generate-text', options)).json()
+      await work()
+      console.info(output)
+      return {}
+    }`
+  const asked: (() => void)[] = []
+  endpoint.script = (response) => {
+    asked.push(() => complete(response, { content: 'Here' }))
+    if (asked.length === 3) for (const answer of asked) answer()
+  }
+  const bot = await platform.createBot(code)
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversations = await Promise.all([1, 2, 3].map(() => chatUser.createConversation()))
+  await Promise.all(conversations.map((id) => chatUser.send(id, 'hello')))
+  const lines = async () => (await logOf(platform, bot.id)).toSorted()
+  await expect.poll(lines).toEqual([...Array<string>(3).fill('info Here'), ...Array<string>(6).fill('info together 1')])
+})
+
+function waiting() {
+  const work = Promise.withResolvers<string>()
+  return { promise: () => work.promise, resolve: () => work.resolve('done') }
+}
+
+describe('turns', () => {
   const began: string[] = []
-  const take = async (name: string, isAction: boolean) => {
-    const turn = await turns.take('agent', isAction)
+  let turns: Turns
+  beforeEach(() => {
+    turns = new Turns()
+    began.length = 0
+  })
+  const take = async (name: string, kind: 'event' | 'action' = 'event') => {
+    const turn = await turns.take('agent', kind)
     began.push(name)
     return turn
   }
-  const first = await take('first', false)
-  const second = take('second', false)
-  const action = take('action', true)
-  const other = take('other action', true)
-  await setImmediate()
-  expect(began).toEqual(['first'])
-  const work = Promise.withResolvers<void>()
-  const lent = first.lend(() => work.promise)
-  const nested = await action
-  await setImmediate()
-  expect(began).toEqual(['first', 'action'])
-  work.resolve()
-  await lent
-  first.end()
-  await setImmediate()
-  expect(began).toEqual(['first', 'action'])
-  nested.end()
-  const last = await second
-  expect(began).toEqual(['first', 'action', 'second'])
-  last.end()
-  await other
+
+  test('that are lent to actions are for these alone, and are taken back when no other is in progress', async () => {
+    const first = await take('first')
+    const second = take('second')
+    const action = take('action', 'action')
+    await setImmediate()
+    expect(began).toEqual(['first'])
+    const work = waiting()
+    const lent = first.lend('actions', work.promise).then((result) => began.push(result))
+    const nested = await action
+    work.resolve()
+    await setImmediate()
+    expect(began).toEqual(['first', 'action'])
+    nested.end()
+    await lent
+    expect(began).toEqual(['first', 'action', 'done'])
+    first.end()
+    ;(await second).end()
+  })
+
+  test('that are lent to all are taken in order of arrival, and lenders come before new events', async () => {
+    const first = await take('first')
+    const [second, third] = [take('second'), take('third')]
+    const [one, other] = [waiting(), waiting()]
+    const lent = first.lend('all', one.promise).then((result) => began.push(result))
+    // A second call of the same event meanwhile.
+    const alsoLent = first.lend('all', other.promise)
+    const borrower = await second
+    one.resolve()
+    await setImmediate()
+    expect(began).toEqual(['first', 'second'])
+    borrower.end()
+    await lent
+    expect(began).toEqual(['first', 'second', 'done'])
+    other.resolve()
+    await alsoLent
+    first.end()
+    ;(await third).end()
+  })
+
+  test('that end while they are lent, or while they are to be taken back, are left to the next event', async () => {
+    const first = await take('first')
+    const work = waiting()
+    const lent = first.lend('actions', work.promise)
+    const second = take('second')
+    await setImmediate()
+    expect(began).toEqual(['first'])
+    first.end()
+    const borrower = await second
+    work.resolve()
+    await lent
+    const later = waiting()
+    const lentAgain = borrower.lend('all', later.promise)
+    const third = await take('third')
+    later.resolve()
+    await setImmediate()
+    borrower.end()
+    third.end()
+    await lentAgain
+    ;(await take('fourth')).end()
+    expect(began).toEqual(['first', 'second', 'third', 'fourth'])
+  })
 })
