@@ -2533,9 +2533,9 @@ export interface TranscribeAudioOutput {
   language?: string
   /** The parts of the text with their times, of models that give them. */
   segments?: Array<{
-    /** Seconds from the begin of the audio. */
+    /** Seconds from the start of the audio. */
     start: number
-    /** Seconds from the begin of the audio. */
+    /** Seconds from the start of the audio. */
     end: number
     text: string
   }>

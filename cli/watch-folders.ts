@@ -23,7 +23,7 @@ export async function watchFolders(
   })
   await new Promise<void>((resolve, reject) => {
     watcher.once('ready', resolve)
-    // Beyond the begin, as where a folder that appears cannot be watched, the others still are.
+    // Beyond the start, as where a folder that appears cannot be watched, the others still are.
     watcher.on('error', (error) => reject(notWatched(folders, error)))
   }).catch(async (error: unknown) => {
     await watcher.close()

@@ -9,7 +9,7 @@ import { outsideOfTenants } from './tenant-scope.ts'
  *
  * @param runMany processes several inputs, and returns their outputs in the same order
  * @param maxSize upper bound of a batch
- * @param intervalMilliseconds lower bound between the begins of two batches: a call soon after another one waits for more
+ * @param intervalMilliseconds lower bound between the starts of two batches: a call soon after another one waits for more
  */
 export function batched<Input, Output>(
   runMany: (inputs: Input[]) => Promise<Output[]>,

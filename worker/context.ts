@@ -1,6 +1,6 @@
 import type { Sandbox } from '#sandbox/sandbox.ts'
 import type { Context } from '#shared/context.ts'
-import type { Turns } from './code/agent-runtime.ts'
+import type { Turns } from './code/turns.ts'
 import type { Bundles } from './code/bundles.ts'
 import type { Mailboxes } from './mailboxes.ts'
 import type { SourceMaps } from './code/source-maps.ts'

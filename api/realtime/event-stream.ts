@@ -14,7 +14,7 @@ const commentMilliseconds = 2500
 const comment = ':\n\n'
 
 /**
- * Turns a response into a stream of server-sent events. Clients take its headers as the begin of the subscription; Firefox
+ * Turns a response into a stream of server-sent events. Clients take its headers as the start of the subscription; Firefox
  * gives a page the headers with the first byte of the body, which is therefore sent at once.
  */
 export function openEventStream(response: ServerResponse): Connection {

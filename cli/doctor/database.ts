@@ -24,7 +24,10 @@ const notificationMilliseconds = 2000
 const wantedClockMilliseconds = 2000
 const maxClockMilliseconds = 30_000
 
-/** Checks PostgreSQL: reachability, whether it accepts writes, its schema, version, privileges, free connections, clock, notifications, schema and secret. */
+/**
+ * Checks PostgreSQL: reachability, whether it accepts writes, the schema of search_path, version, privileges, free connections, clock,
+ * notifications, migrations and secret.
+ */
 export async function checkDatabase(config: Config): Promise<Finding[]> {
   let client
   try {

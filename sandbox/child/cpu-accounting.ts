@@ -2,7 +2,7 @@ import type { Turn } from './turn.ts'
 import type { Isolate } from './isolated-vm.ts'
 
 /**
- * An ended turn whose share is not settled before the begin of the next turn is known: the isolate's thread may have
+ * An ended turn whose share is not settled before the start of the next turn is known: the isolate's thread may have
  * continued before this thread noticed the end.
  */
 interface Unsettled {

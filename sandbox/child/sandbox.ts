@@ -187,7 +187,7 @@ export class ProcessSandbox {
     return isolate
   }
 
-  /** Sends the begin or the end of a long turn, unless its run is being reported for its code cache. */
+  /** Sends the start or the end of a long turn, unless its run is being reported for its code cache. */
   #sendTurn(type: 'long' | 'over', { owner: { id } }: Turn): void {
     if (!this.#compiling.values().some((run) => run === id)) this.#options.send({ type, run: id })
   }

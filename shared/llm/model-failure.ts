@@ -119,7 +119,7 @@ export function toFailure(
   if (cause instanceof IdleStreamError) {
     return new ModelFailure('timeout', `${id} wrote nothing for too long`, { cause })
   }
-  // After the begin of an answer, all failures end it within.
+  // After the start of an answer, all failures end it within.
   const { statusCode: status, isRetryable = false, responseHeaders = {}, message } = cause as CallError
   const hasSucceeded = status !== undefined && status >= 200 && status < 300
   if (hasBegun || cause instanceof BrokenStreamError || (isStreamed && hasSucceeded)) {

@@ -149,7 +149,7 @@ export class StreamedAnswer {
     return this.#stops.reduce((longest, { length }) => Math.max(longest, length), 0)
   }
 
-  /** The number of characters at the end that may be the begin of a stop sequence, or half of a character. */
+  /** The number of characters at the end that may be the start of a stop sequence, or half of a character. */
   #uncertain(): number {
     const tail = this.#held
     for (let length = Math.min(tail.length, this.#longestStop - 1); length > 0; length--) {

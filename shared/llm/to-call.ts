@@ -83,7 +83,7 @@ function toPrompt(input: GenerateTextInput, provider: ModelProvider): LanguageMo
   const { systemPrompt, messages } = input
   const leading = messages.findIndex(({ role }) => role !== 'system')
   const isLeading = (index: number) => leading === -1 || index < leading
-  // Some providers take instructions at the begin only.
+  // Some providers take instructions at the start only.
   const instructions = [
     systemPrompt,
     ...messages.flatMap((message, index) => (isLeading(index) ? textOf(message, index) : [])),

@@ -131,7 +131,7 @@ interface StartInput {
   }[]
 }
 
-/** The begin of a text, undefined when it is empty. */
+/** The start of a text, undefined when it is empty. */
 function cut(text: string | undefined, length: number): string | undefined {
   return text ? text.slice(0, length).toWellFormed() : undefined
 }

@@ -30,7 +30,7 @@ export const transcribeAudioInput = closedObject(
   },
 )
 
-const seconds = { type: 'number', description: 'Seconds from the begin of the audio.' } as const
+const seconds = { type: 'number', description: 'Seconds from the start of the audio.' } as const
 
 export const transcribeAudioOutput = closedObject(
   {

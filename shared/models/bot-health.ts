@@ -52,7 +52,7 @@ export const botHealthSummary = closedObject(
 )
 
 const bucket = closedObject({
-  at: { ...time, description: 'The begin of the bucket.' },
+  at: { ...time, description: 'The start of the bucket.' },
   ...outcomes,
   putBack: { ...count, description: 'Wake-ups that were requeued because the bot used its full share of a worker.' },
   p50: milliseconds,
@@ -86,7 +86,7 @@ export const botHealth = closedObject(
   optionalState,
 )
 
-/** The begin of a window that ends now; all buckets have the full length except the last, which is not over. */
+/** The start of a window that ends now; all buckets have the full length except the last, which is not over. */
 export function beginOf({ seconds, buckets }: { seconds: number; buckets: number }, now = Date.now()): Date {
   const width = seconds * 1000
   return new Date((Math.floor(now / width) - buckets + 1) * width)
@@ -199,7 +199,7 @@ export interface OutcomeCounts {
 /** A bot's activity in one period. */
 export interface ActivityRow extends OutcomeCounts {
   bot_id: string
-  /** The begin of the period. */
+  /** The start of the period. */
   at: Date
   put_back: number
   handling: LatencyHistogram

@@ -62,7 +62,7 @@ export const listedHandover = closedObject(
       ...closedObject({
         createdAt: time,
         isFromUser: { type: 'boolean' },
-        preview: { type: 'string', description: 'The begin of the content as plain text.' },
+        preview: { type: 'string', description: 'The start of the content as plain text.' },
       }),
       description: 'Only while the caller answers: of other conversations, the reading would not be in the audit log.',
     },

@@ -109,7 +109,7 @@ export interface BotRow {
   /** The address of the code of a bot under development, which runs there and not here; null for others. */
   url: string | null
   deployed_at: Date
-  /** The begin of its deletion, which may have been interrupted; null otherwise. */
+  /** The start of its deletion, which may have been interrupted; null otherwise. */
   deletion_began_at: Date | null
   created_at: Date
   updated_at: Date
@@ -215,7 +215,7 @@ export interface InstallationRow {
   /** Identifies the installation among all of its integration, in any version. */
   identifier: string | null
   sandbox_identifiers: Record<string, never> | null
-  /** The period at which `register()` is called, and the begin of the first period. */
+  /** The period at which `register()` is called, and the start of the first period. */
   schedule: Schedule | null
   schedule_from: Date | null
   /** The next call of `register()`; null, when there is a schedule, until a worker has computed it. */

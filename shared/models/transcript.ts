@@ -241,7 +241,7 @@ function toAuthor(row: TranscriptMessageRow): Infer<typeof transcriptMessage>['a
 
 const previewCharacters = 200
 
-/** The part of a text around some words, or its begin. */
+/** The part of a text around some words, or its start. */
 function cutNear(text: string, words = ''): string {
   const at = text.toLowerCase().indexOf(words.toLowerCase())
   const start = at + words.length <= previewCharacters ? 0 : at - previewCharacters / 4

@@ -39,7 +39,7 @@ export const noQuota = Number.MAX_SAFE_INTEGER
 export const usage = closedObject({
   id: { type: 'string', description: 'The workspace or the bot.' },
   type: usageType,
-  period: { type: 'string', format: 'date-time', description: 'The begin of the month, in UTC.' },
+  period: { type: 'string', format: 'date-time', description: 'The start of the month, in UTC.' },
   value: { type: 'number' },
   quota: {
     type: 'number',

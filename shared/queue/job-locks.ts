@@ -8,7 +8,7 @@ const renewedShare = 1 / 4
 interface Lock {
   jobId: string
   token: string
-  /** Time of the last renewal, or of the begin, by `performance.now()`. */
+  /** Time of the last renewal, or of the start, by `performance.now()`. */
   since: number
 }
 

@@ -53,7 +53,7 @@ export async function lockBot(transaction: Database, workspaceId: string, id: st
   return transaction('bots').where({ workspace_id: workspaceId, id }).forNoKeyUpdate().first()
 }
 
-/** Marks a locked bot as one whose rows are about to be deleted. A repeated deletion keeps the begin of the first one. */
+/** Marks a locked bot as one whose rows are about to be deleted. A repeated deletion keeps the start of the first one. */
 export async function beginDeletion(transaction: Database, id: string): Promise<void> {
   await query(transaction, 'update bots set deletion_began_at = coalesce(deletion_began_at, now()) where id = :id', {
     id,

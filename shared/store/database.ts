@@ -65,7 +65,7 @@ const openedAt = new WeakMap<ClientBase, number>()
 const readOnlyMilliseconds = 1000
 
 /**
- * Has the pool replace a connection that is of no use after this failure. One that was read-only from its begin stays so: that of
+ * Has the pool replace a connection that is of no use after this failure. One that was read-only from its start stays so: that of
  * a replica, to which the address led during a failover, or of a database whose default was changed since.
  */
 function dropUnfit(connection: ClientBase, error: unknown): void {

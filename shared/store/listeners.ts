@@ -79,7 +79,7 @@ const holder = holderOf({
 })
 
 /**
- * The time of a transaction is that of its begin, before its rows are read. `offset 0` makes the planner look up each
+ * The time of a transaction is that of its start, before its rows are read. `offset 0` makes the planner look up each
  * listener, for it expects a hundred, and would otherwise read all participants.
  */
 async function findAll(db: Database, listeners: NamedListener[]): Promise<(FoundListener | undefined)[]> {

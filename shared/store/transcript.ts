@@ -35,7 +35,7 @@ export async function findTranscriptConversation(
   return row
 }
 
-/** The participants of a conversation, those who joined first at the begin. */
+/** The participants of a conversation, those who joined first at the start. */
 export async function participantsOf(db: Database, where: ConversationOfBot): Promise<ParticipantUserRow[]> {
   return query<ParticipantUserRow>(
     db,

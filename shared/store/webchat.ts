@@ -20,7 +20,7 @@ const shortened = `jsonb_build_object('text', coalesce(left(last.payload ->> 'te
 
 /**
  * The conversations of a visitor, those with the newest entries first. After a number of bytes, of the last messages only the
- * begin of the text is read.
+ * start of the text is read.
  */
 export async function listVisitedConversations(
   db: Database,

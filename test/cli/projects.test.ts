@@ -132,7 +132,7 @@ describe('init', () => {
 })
 
 describe('deploy', () => {
-  test('records the bot in isobot.json as it is by then, with a byte-order mark at its begin or not', async () => {
+  test('records the bot in isobot.json as it is by then, with a byte-order mark at its start or not', async () => {
     const folder = await createProject('edited', answering('`One`'))
     const file = join(folder, 'isobot.json')
     const settings = JSON.parse(await readFile(file, 'utf8')) as object

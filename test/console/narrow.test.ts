@@ -45,7 +45,7 @@ test('on a phone, long names without spaces leave no page wider than the screen'
   expect(wide).toEqual([])
 })
 
-test('on a phone, what is opened far down a list is seen from its begin, and the list is where it was afterwards', async () => {
+test('on a phone, what is opened far down a list is seen from its start, and the list is where it was afterwards', async () => {
   const bot = await platform.createBot('export const actions = { first() { return {} } }\n')
   for (let number = 0; number < 9; number++) {
     const user = await createChatUser(bot.chatUrl)

@@ -7,7 +7,7 @@ const wholeMilliseconds = 15
 
 const streamingTypes = new Set(['text/event-stream', 'application/x-ndjson', 'application/ndjson', 'application/jsonl'])
 
-/** The begin of a body. */
+/** The start of a body. */
 export interface Beginning {
   chunks: Buffer[]
   /** The rest of the body; undefined if `chunks` is complete. */
@@ -15,7 +15,7 @@ export interface Beginning {
 }
 
 /**
- * Reads the begin of a body that may be streamed: nothing of a streaming type or a large body; any other until it ends, or
+ * Reads the start of a body that may be streamed: nothing of a streaming type or a large body; any other until it ends, or
  * exceeds the size or the time of a body that is passed on whole.
  */
 export async function readBeginning(

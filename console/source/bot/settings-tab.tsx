@@ -136,7 +136,7 @@ function SecretsForm({ bot, change }: FormProps): JSX.Element {
             label="Name of a secret"
             placeholder="API_KEY"
             pattern="[A-Za-z_][A-Za-z0-9_]*"
-            title="letters, digits and _, without a digit at the begin"
+            title="letters, digits and _, not beginning with a digit"
             spellcheck={false}
             autocomplete="off"
             value={name}

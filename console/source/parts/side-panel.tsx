@@ -21,7 +21,7 @@ export function SidePanel({ label, back, backLabel, id, shownId = id, children }
   const panel = useRef<HTMLElement>(null)
   useLayoutEffect(() => {
     const { top } = panel.current!.getBoundingClientRect()
-    // In the place of the list, it is seen from its begin, however far the list was scrolled.
+    // In the place of the list, it is seen from its start, however far the list was scrolled.
     const isInPlaceOfList = getComputedStyle(panel.current!).position === 'static'
     if (isInPlaceOfList && (top < 0 || top > innerHeight / 2)) panel.current!.scrollIntoView()
   }, [])

@@ -2,7 +2,7 @@ import type { Kind } from './column.ts'
 
 const maxShown = 120
 
-/** The begin of a value as text; a cell can be far larger than the space for it. */
+/** The start of a value as text; a cell can be far larger than the space for it. */
 export function shorten(value: unknown): string {
   // Cut before it becomes part of the page, where a long text costs the most.
   const text = typeof value === 'string' ? value.slice(0, maxShown + 1) : (JSON.stringify(value) ?? '')

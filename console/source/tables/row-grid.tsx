@@ -23,7 +23,7 @@ interface RowGridProps {
 }
 
 /**
- * Rows in a grid, with the begin of each value. The id of a row opens it, and so does a click on a cell, at the field of
+ * Rows in a grid, with the start of each value. The id of a row opens it, and so does a click on a cell, at the field of
  * its column.
  */
 export function RowGrid({ botId, tableId, columns, rows, order, selected, onSelect }: RowGridProps): JSX.Element {

@@ -1,7 +1,7 @@
 /** A short tone of a sound. */
 interface Tone {
   hertz: number
-  /** From the begin of the sound. */
+  /** From the start of the sound. */
   seconds: number
 }
 

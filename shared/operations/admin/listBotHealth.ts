@@ -16,7 +16,7 @@ export const listBotHealth = operation({
   input: closedObject({}, { ...pageInput }),
   output: closedObject({
     bots: { type: 'array', items: botHealthSummary },
-    from: { type: 'string', format: 'date-time', description: 'The begin of the first minute.' },
+    from: { type: 'string', format: 'date-time', description: 'The start of the first minute.' },
     to: { type: 'string', format: 'date-time' },
     meta: pageMeta,
   }),

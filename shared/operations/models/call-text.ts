@@ -1,7 +1,7 @@
 import { toStorable } from '../../models/storable.ts'
 import type { GenerateTextInput, GenerateTextOutput, ModelMessage } from '../../models/language-model.ts'
 
-/** Upper bounds of a text that is kept, in characters: its begin, and its end, where the last messages are. */
+/** Upper bounds of a text that is kept, in characters: its start, and its end, where the last messages are. */
 const beginCharacters = 4000
 const endCharacters = 12_000
 

@@ -287,7 +287,7 @@ test('a chat that is opened while the platform is unavailable appears afterwards
   await page.context().close()
 })
 
-test('a conversation with more messages than the first frame is whole after an interruption, and to its begin on request', async () => {
+test('a conversation with more messages than the first frame is whole after an interruption, and to its start on request', async () => {
   await using network = await openLink(() => Number(new URL(platform.url).port))
   const front = `http://localhost:${network.port}`
   await using own = await serveSite(front)

@@ -5,7 +5,7 @@ import { complete, startEndpoint } from '../../support/models.ts'
 import { replies } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 
-/** The answers of a model, by a text at the begin of its instructions, in the formats that they demand. */
+/** The answers of a model, by a text at the start of its instructions, in the formats that they demand. */
 const answers: [instructions: string, answer: string][] = [
   ['research assistant', '■answer\nAt 9. ■001\n'],
   ['Check if', 'Final Answer: ■TRUE■\n■END■'],

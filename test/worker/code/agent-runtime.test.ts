@@ -1,11 +1,9 @@
-import { setImmediate } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createChatUser } from '../../support/chat-client.ts'
 import { logOf } from '../../support/install-code.ts'
 import { complete, startEndpoint, type ScriptedEndpoint } from '../../support/models.ts'
 import { endedEvents } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
-import { Turns } from '../../../worker/code/agent-runtime.ts'
 
 let endpoint: ScriptedEndpoint
 let platform: Platform
@@ -137,85 +135,4 @@ test('an agent has other events while one waits for a model, and goes on with it
   await Promise.all(conversations.map((id) => chatUser.send(id, 'hello')))
   const lines = async () => (await logOf(platform, bot.id)).toSorted()
   await expect.poll(lines).toEqual([...Array<string>(3).fill('info Here'), ...Array<string>(6).fill('info together 1')])
-})
-
-function waiting() {
-  const work = Promise.withResolvers<string>()
-  return { promise: () => work.promise, resolve: () => work.resolve('done') }
-}
-
-describe('turns', () => {
-  const began: string[] = []
-  let turns: Turns
-  beforeEach(() => {
-    turns = new Turns()
-    began.length = 0
-  })
-  const take = async (name: string, kind: 'event' | 'action' = 'event') => {
-    const turn = await turns.take('agent', kind)
-    began.push(name)
-    return turn
-  }
-
-  test('that are lent to actions are for these alone, and are taken back when no other is in progress', async () => {
-    const first = await take('first')
-    const second = take('second')
-    const action = take('action', 'action')
-    await setImmediate()
-    expect(began).toEqual(['first'])
-    const work = waiting()
-    const lent = first.lend('actions', work.promise).then((result) => began.push(result))
-    const nested = await action
-    work.resolve()
-    await setImmediate()
-    expect(began).toEqual(['first', 'action'])
-    nested.end()
-    await lent
-    expect(began).toEqual(['first', 'action', 'done'])
-    first.end()
-    ;(await second).end()
-  })
-
-  test('that are lent to all are taken in order of arrival, and lenders come before new events', async () => {
-    const first = await take('first')
-    const [second, third] = [take('second'), take('third')]
-    const [one, other] = [waiting(), waiting()]
-    const lent = first.lend('all', one.promise).then((result) => began.push(result))
-    // A second call of the same event meanwhile.
-    const alsoLent = first.lend('all', other.promise)
-    const borrower = await second
-    one.resolve()
-    await setImmediate()
-    expect(began).toEqual(['first', 'second'])
-    borrower.end()
-    await lent
-    expect(began).toEqual(['first', 'second', 'done'])
-    other.resolve()
-    await alsoLent
-    first.end()
-    ;(await third).end()
-  })
-
-  test('that end while they are lent, or while they are to be taken back, are left to the next event', async () => {
-    const first = await take('first')
-    const work = waiting()
-    const lent = first.lend('actions', work.promise)
-    const second = take('second')
-    await setImmediate()
-    expect(began).toEqual(['first'])
-    first.end()
-    const borrower = await second
-    work.resolve()
-    await lent
-    const later = waiting()
-    const lentAgain = borrower.lend('all', later.promise)
-    const third = await take('third')
-    later.resolve()
-    await setImmediate()
-    borrower.end()
-    third.end()
-    await lentAgain
-    ;(await take('fourth')).end()
-    expect(began).toEqual(['first', 'second', 'third', 'fourth'])
-  })
 })

@@ -1,0 +1,88 @@
+import type { Borrowers } from '#shared/rpc/caller.ts'
+
+/** The turn of an event. */
+export interface Turn {
+  /** Gives the turn to others while the work is in progress, and takes it back before the result is returned. */
+  lend<Result>(to: Borrowers, work: () => Promise<Result>): Promise<Result>
+  end(): void
+}
+
+interface Queue {
+  isTaken: boolean
+  waiting: { kind: 'event' | 'action' | 'lender'; begin: () => void }[]
+  /** Turns that are lent, and to whom. */
+  lent: Map<object, Borrowers>
+}
+
+/**
+ * Gives turns by key, in order of arrival. The runtime of agents keeps in variables of its module whether it is saving states, so events
+ * at the same time in one isolate would lose states.
+ */
+export class Turns {
+  readonly #queues = new Map<string, Queue>()
+
+  /** Resolves when the turn has come. */
+  async take(key: string, kind: 'event' | 'action'): Promise<Turn> {
+    const queue = this.#queues.get(key) ?? { isTaken: false, waiting: [], lent: new Map<object, Borrowers>() }
+    this.#queues.set(key, queue)
+    await this.#enter(key, queue, kind)
+    return this.#open(key, queue)
+  }
+
+  #enter(key: string, queue: Queue, kind: 'event' | 'action' | 'lender'): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    queue.waiting.push({ kind, begin: resolve })
+    this.#beginNext(key, queue)
+    return promise
+  }
+
+  #beginNext(key: string, queue: Queue): void {
+    const { waiting, lent } = queue
+    if (queue.isTaken) return
+    const isForAll = lent.values().every((to) => to === 'all')
+    const lender = waiting.findIndex(({ kind }) => kind === 'lender')
+    const next = lender >= 0 ? lender : waiting.findIndex(({ kind }) => kind === 'action' || isForAll)
+    if (next >= 0) {
+      queue.isTaken = true
+      waiting.splice(next, 1)[0]!.begin()
+    } else if (waiting.length === 0 && lent.size === 0) this.#queues.delete(key)
+  }
+
+  #open(key: string, queue: Queue): Turn {
+    const turn = {}
+    let [isHeld, isOver] = [true, false]
+    let returning: Promise<void> | undefined
+    const release = () => {
+      isHeld = false
+      queue.isTaken = false
+      this.#beginNext(key, queue)
+    }
+    const takeBack = async () => {
+      await this.#enter(key, queue, 'lender')
+      queue.lent.delete(turn)
+      isHeld = true
+      returning = undefined
+      if (isOver) release()
+    }
+    return {
+      async lend(to, work) {
+        // Another work of the same event may have lent it already.
+        if (isHeld) {
+          queue.lent.set(turn, to)
+          release()
+        }
+        try {
+          return await work()
+        } finally {
+          if (!isHeld && !isOver) await (returning ??= takeBack())
+        }
+      },
+      end: () => {
+        isOver = true
+        queue.lent.delete(turn)
+        if (isHeld) release()
+        else this.#beginNext(key, queue)
+      },
+    }
+  }
+}
