@@ -9,7 +9,7 @@ import { flowDue, flowEnded, flowResumed, flowStarted, messageCreated } from '#s
 import { flowStateName } from '#shared/models/state.ts'
 import { exampleId } from '#shared/openapi/example-values.ts'
 import type { StateChange } from '#shared/store/complete-events.ts'
-import type { BotCode } from '../../worker/code/bundles.ts'
+import { noSettings, type BotCode } from '../../worker/code/bundles.ts'
 import { botCall } from '../../worker/calls/bot-calls.ts'
 import { positionChange } from '../../worker/calls/flow-task.ts'
 import { stateChanges } from '../../worker/execution/state-changes.ts'
@@ -97,7 +97,7 @@ export function openConversation({ context, hooks, flows, map, state }: Options)
     actions: context.actions,
     retry: null,
     flows: flows.length === 0 ? undefined : summarizeFlows(JSON.stringify(flows)),
-    configuration: {},
+    settings: noSettings,
   }
   const record: DryRunContext['record'] = { calls: [], fetches: [], logs: [] }
   const states = new Map<string, JsonObject>(

@@ -88,12 +88,19 @@ export async function findCodeKind(db: Database, integrationId: string): Promise
   return (await db('integrations').where({ id: integrationId }).first('kind'))?.kind
 }
 
-/** The configuration of a bot made with the public SDK; undefined when there is no such bot. */
-export async function findBotConfiguration(db: Database, botId: string): Promise<Record<string, unknown> | undefined> {
-  const [row] = await query<{ configuration: Record<string, unknown> | null }>(
+/** The part of its definition that a bot made with the public SDK reads. */
+export interface BotSettings {
+  configuration: Record<string, unknown>
+  tags: Record<string, string>
+}
+
+/** @returns undefined when there is no such bot */
+export async function findBotSettings(db: Database, botId: string): Promise<BotSettings | undefined> {
+  const [row] = await query<{ [Field in keyof BotSettings]: BotSettings[Field] | null }>(
     db,
-    `select definition #> '{configuration,data}' as configuration from bots where id = :botId`,
+    `select definition #> '{configuration,data}' as configuration, definition -> 'tags' as tags from bots
+     where id = :botId`,
     { botId },
   )
-  return row && (row.configuration ?? {})
+  return row && { configuration: row.configuration ?? {}, tags: row.tags ?? {} }
 }

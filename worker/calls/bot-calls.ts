@@ -20,7 +20,7 @@ import type { BotCode } from '../code/bundles.ts'
 import { toEventObject } from './event-object.ts'
 import { concernsFlows, flowTask, isHandedOver, isOwnEvent, isWanted } from './flow-task.ts'
 import { platformRetry, type Call } from './call.ts'
-import { sdkCall } from './sdk-handler.ts'
+import { sdkCall, toHeader, type SdkRequest } from './sdk-handler.ts'
 import { findMessageContext } from './message-context.ts'
 
 /**
@@ -80,15 +80,25 @@ export function botActionCall(
     return { code, task: { kind: 'action', name: type, input, event }, retry: code.retry }
   }
   // A bundle of the public SDK does not declare its actions, so only the call shows whether one exists.
-  const { configuration } = code
-  return sdkCall(code, { operation: actionTriggered, type, botId, configuration, body: { type, input }, retry: null })
+  const shown = settingsOf(code)
+  return sdkCall(code, { operation: actionTriggered, type, botId, ...shown, body: { type, input }, retry: null })
 }
 
 /** The bot's own `register`, after each deployment of a bundle of the public SDK; other code has none. */
 function registerCall({ bot_id: botId }: ClaimedEvent, code: BotCode): Call | undefined {
   if (code.bundle.kind !== 'sdk') return undefined
-  const { configuration } = code
-  return sdkCall(code, { operation: register, type: register, botId, configuration, body: {}, retry: null })
+  return sdkCall(code, { operation: register, type: register, botId, ...settingsOf(code), body: {}, retry: null })
+}
+
+/**
+ * How a bundle gets the settings of its bot. The published SDK declares the configuration as JSON in `payload`, where the
+ * published runtime of agents reads it, and passes all of the header on as it is.
+ */
+function settingsOf({ settings: { configuration, tags } }: BotCode): Pick<SdkRequest, 'configuration' | 'headers'> {
+  return {
+    configuration: { ...(configuration as JsonObject), payload: JSON.stringify(configuration) },
+    headers: { 'x-bp-tags': toHeader(tags) },
+  }
 }
 
 async function sdkEventCall(context: Context, event: ClaimedEvent, code: BotCode): Promise<Call | undefined> {
@@ -102,7 +112,7 @@ async function sdkEventCall(context: Context, event: ClaimedEvent, code: BotCode
     operation: 'event_received',
     type: event.type,
     botId: event.bot_id,
-    configuration: code.configuration,
+    ...settingsOf(code),
     body: { event: shown as unknown as JsonObject },
     retry: platformRetry,
   })

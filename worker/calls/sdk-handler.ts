@@ -11,7 +11,7 @@ export interface SdkRequest {
   type: string
   botId: string
   configuration: JsonObject
-  /** Headers for integrations, in addition to those of every bundle. */
+  /** Headers in addition to those of every bundle. */
   headers?: Record<string, string>
   body: JsonObject
   /** Whether the whole answer is the result. */
@@ -30,7 +30,7 @@ export function sdkCall(code: Code, request: SdkRequest): Call {
     'x-bot-user-id': request.botId,
     'x-bp-operation': request.operation,
     'x-bp-type': request.type,
-    'x-bp-configuration': Buffer.from(JSON.stringify(request.configuration)).toString('base64'),
+    'x-bp-configuration': toHeader(request.configuration),
     ...request.headers,
   }
   const argument = { method: 'POST', path: '/', query: '', headers, body: JSON.stringify(request.body) }
@@ -40,6 +40,11 @@ export function sdkCall(code: Code, request: SdkRequest): Call {
     read: request.answersVerbatim ? readVerbatim : readOutput,
     retry: request.retry,
   }
+}
+
+/** JSON in a header of the SDK. */
+export function toHeader(value: JsonObject): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64')
 }
 
 function readVerbatim(answer: Json): Reading {

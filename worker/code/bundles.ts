@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { platformUrl, type Bundle, type JsonObject } from '#sandbox/protocol/contract.ts'
+import { platformUrl, type Bundle } from '#sandbox/protocol/contract.ts'
 import type { Context } from '#shared/context.ts'
 import { summarizeFlows, type FlowSummary } from '#shared/flows/flow-summary.ts'
 import { readSecrets } from '#shared/store/named-secrets.ts'
 import { agentEnvironment, isAgent } from './agent-runtime.ts'
 import { findVersion, type RunnableVersionRow } from '#shared/store/bots.ts'
 import {
-  findBotConfiguration,
+  findBotSettings,
+  type BotSettings,
   findInstalledIntegration,
   findIntegrationCode,
   type InstallationKey,
@@ -31,8 +32,8 @@ export interface BotCode extends Runnable, Pick<BotVersionRow, 'hooks' | 'action
   versionId: string
   /** The part of the bot's flows that the worker reads; undefined when it has none. */
   flows: FlowSummary | undefined
-  /** The configuration of a bot made with the public SDK. */
-  configuration: JsonObject
+  /** Those of a bot made with the public SDK; other bots have none. */
+  settings: BotSettings
 }
 
 /** An integration's code, as it is installed on a bot. */
@@ -94,13 +95,13 @@ export function openBundles({ db, config }: Pick<Context, 'db' | 'config'>): Bun
         kind === 'sdk' ? { ...sdkEnvironment, ...(isAgent && agentEnvironment), ...variables } : variables
       const id = `${versionId}/${hash(environment)}`
       const bundle = { id, botId, codeId: versionId, kind, code: script, environment }
-      const configuration = kind === 'sdk' ? await findBotConfiguration(db, botId) : {}
-      return configuration && { bundle, sourceMap, isAgent, ...declared, configuration: configuration as JsonObject }
+      const settings = kind === 'sdk' ? await findBotSettings(db, botId) : noSettings
+      return settings && { bundle, sourceMap, isAgent, ...declared, settings }
     },
 
     async ofDevelopedBot(botId, url) {
-      const configuration = await findBotConfiguration(db, botId)
-      if (!configuration) return undefined
+      const settings = await findBotSettings(db, botId)
+      if (!settings) return undefined
       return {
         ...elsewhere(botId, botId, url),
         versionId: botId,
@@ -108,7 +109,7 @@ export function openBundles({ db, config }: Pick<Context, 'db' | 'config'>): Bun
         actions: [],
         retry: null,
         flows: undefined,
-        configuration: configuration as JsonObject,
+        settings,
       }
     },
 
@@ -139,6 +140,8 @@ export function openBundles({ db, config }: Pick<Context, 'db' | 'config'>): Bun
     },
   }
 }
+
+export const noSettings: BotSettings = { configuration: {}, tags: {} }
 
 const sdkEnvironment = { BP_API_URL: platformUrl, BP_TOKEN: platformToken, BP_LOG_FORMAT: 'json' }
 

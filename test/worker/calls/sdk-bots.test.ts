@@ -148,9 +148,9 @@ describe('an integration made with the public SDK', () => {
 })
 
 describe('the requests of a handler', () => {
-  test('for a message has the message, its conversation and its user, and the bot’s configuration and secrets', async () => {
+  test('for a message has the message, its conversation and its user, and the bot’s configuration, tags and secrets', async () => {
     const { id, chatUrl } = await platform.createBot(reporter())
-    const settings = { configuration: { data: { language: 'fr' } }, secrets: { KEY: 'hush' } }
+    const settings = { configuration: { data: { language: 'fr' } }, tags: { tier: 'gold' }, secrets: { KEY: 'hush' } }
     expect(await platform.ask('PUT', `/v1/admin/bots/${id}`, settings)).toMatchObject({ status: 200 })
     const chatUser = await createChatUser(chatUrl)
     const conversationId = await chatUser.createConversation()
@@ -165,7 +165,11 @@ describe('the requests of a handler', () => {
         'x-bot-id': id,
         'x-bp-operation': 'event_received',
         'x-bp-type': 'message_created',
-        'x-bp-configuration': Buffer.from('{"language":"fr"}').toString('base64'),
+        // The fields alone are those of earlier releases; the SDK and the runtime of agents name `payload`.
+        'x-bp-configuration': Buffer.from(
+          JSON.stringify({ language: 'fr', payload: JSON.stringify({ language: 'fr' }) }),
+        ).toString('base64'),
+        'x-bp-tags': Buffer.from('{"tier":"gold"}').toString('base64'),
       },
       env: { BP_API_URL: expect.stringMatching(/^https:/), BP_LOG_FORMAT: 'json', SECRET_KEY: 'hush' },
     })
