@@ -11,9 +11,15 @@ export type ConnectionMode =
   /** Commands fail at once: for work that can do without Redis. */
   | 'fail-fast'
 
+/**
+ * Whether the server has become a replica. After a failover the address leads to the new primary, and connections to the former one stay
+ * open, so they are replaced. It has not carried the command out; `2` has ioredis send that again.
+ */
+const leadsElsewhere = ({ message }: Error): boolean => /\b(?:READONLY|UNBLOCKED)\b/.test(message)
+
 const optionsByMode = {
   // The longest that a command waits for a job is ten seconds.
-  block: { maxRetriesPerRequest: null, socketTimeout: 12_000 },
+  block: { maxRetriesPerRequest: null, socketTimeout: 12_000, reconnectOnError: (error) => leadsElsewhere(error) && 2 },
   // Reconnection attempts are 50 ms or more apart.
   retry: { maxRetriesPerRequest: 3, socketTimeout: 3000 },
   // A Redis that accepts connections and does not answer is unavailable too.
@@ -25,8 +31,7 @@ const common = {
   disconnectTimeout: 100,
   keepAlive: 5000,
   retryStrategy: (times) => Math.min(times * 50, 500),
-  // After a failover the address leads to the new primary, and connections to the former one stay open.
-  reconnectOnError: ({ message }) => /\bREADONLY\b/.test(message),
+  reconnectOnError: (error) => leadsElsewhere(error),
 } satisfies RedisOptions
 
 /**
