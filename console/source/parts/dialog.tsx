@@ -24,9 +24,18 @@ export function useModal(): RefObject<HTMLDialogElement | null> {
   return dialog
 }
 
-/** A modal dialog. Escape and a click outside close it; the focus returns to its previous element. */
-export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
+interface ClosedByClickProps extends DialogProps {
+  /** Whether a click outside closes it as long as nothing is typed; by default it does. */
+  isClosedByClick?: boolean
+}
+
+/**
+ * A modal dialog. Escape closes it, and so does a click outside, which may be a slip and loses nothing that is typed; the focus returns
+ * to its previous element.
+ */
+export function Dialog({ title, isClosedByClick = true, onClose, children }: ClosedByClickProps): JSX.Element {
   const dialog = useModal()
+  const isTyped = useRef(false)
   /** A click also ends outside when a text is selected from the dialog to a place beyond its edge. */
   const beganOutside = useRef(false)
   return (
@@ -36,7 +45,11 @@ export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
       // The event of a dialog that was closed because it is removed comes later.
       onClose={() => dialog.current && onClose()}
       onPointerDown={({ target }) => (beganOutside.current = target === dialog.current)}
-      onClick={({ target }) => beganOutside.current && target === dialog.current && dialog.current?.close()}
+      onInput={() => (isTyped.current = true)}
+      onClick={({ target }) => {
+        const isOutside = beganOutside.current && target === dialog.current
+        if (isOutside && isClosedByClick && !isTyped.current) dialog.current?.close()
+      }}
     >
       <div class="dialog">
         <header>
@@ -132,7 +145,7 @@ export function NewToken({
   ...dialog
 }: DialogProps & { token: string; label?: string }): JSX.Element {
   return (
-    <Dialog {...dialog}>
+    <Dialog {...dialog} isClosedByClick={false}>
       <div class="dialog-text">
         <p>{children}</p>
         <Copy text={token} label={label} />
