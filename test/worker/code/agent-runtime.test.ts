@@ -59,6 +59,21 @@ test('an agent has the heap that it needs, unless the bot has a limit of its own
   await expect(platform.createBot(`${large}\n${agent}\n// own`, { limits })).rejects.toThrow(/memory|heap/)
 })
 
+test('an agent may have the timers of many pages at the same time', async () => {
+  const bot = await platform.createBot(`
+    exports.tag = 'adkSyncTs'
+    exports.handler = async ({ headers }) => {
+      if (headers['x-bp-operation'] !== 'event_received' || headers['x-bp-type'] !== 'message_created') return {}
+      for (let count = 0; count < 300; count += 1) AbortSignal.timeout(50_000)
+      return {}
+    }`)
+  const chatUser = await createChatUser(bot.chatUrl)
+  await chatUser.send(await chatUser.createConversation(), 'hello')
+  // The other event is that of the deployment.
+  const events = await endedEvents(platform, bot.id, 2)
+  expect(events.map(({ failure_reason: reason }) => reason)).toEqual([null, null])
+})
+
 test('a bundle of the SDK is told how much time is left to it', async () => {
   const code = `
     exports.handler = async ({ headers }, context) => {
