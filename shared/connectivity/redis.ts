@@ -12,14 +12,32 @@ export type ConnectionMode =
   | 'fail-fast'
 
 /**
- * Whether the server has become a replica. After a failover the address leads to the new primary, and connections to the former one stay
- * open, so they are replaced. It has not carried the command out; `2` has ioredis send that again.
+ * Whether the server has become a replica, which has not carried the command out. After a failover the address leads to the new primary,
+ * and connections to the former one stay open, so they are replaced.
  */
 const leadsElsewhere = ({ message }: Error): boolean => /\b(?:READONLY|UNBLOCKED)\b/.test(message)
 
+const repeatMilliseconds = 5000
+const maxRepeats = 4
+
+/**
+ * Has ioredis repeat the commands of background work over the new connections. A server that stays a replica is asked few times in each
+ * period; other errors make BullMQ wait.
+ */
+function repeatElsewhere(): NonNullable<RedisOptions['reconnectOnError']> {
+  let [since, repeats] = [-Infinity, 0]
+  return (error) => {
+    if (!leadsElsewhere(error)) return false
+    const now = performance.now()
+    if (now - since > repeatMilliseconds) [since, repeats] = [now, 0]
+    repeats += 1
+    return repeats > maxRepeats ? 1 : 2
+  }
+}
+
 const optionsByMode = {
   // The longest that a command waits for a job is ten seconds.
-  block: { maxRetriesPerRequest: null, socketTimeout: 12_000, reconnectOnError: (error) => leadsElsewhere(error) && 2 },
+  block: { maxRetriesPerRequest: null, socketTimeout: 12_000 },
   // Reconnection attempts are 50 ms or more apart.
   retry: { maxRetriesPerRequest: 3, socketTimeout: 3000 },
   // A Redis that accepts connections and does not answer is unavailable too.
@@ -103,6 +121,7 @@ export function openRedis(
       new CorkedRedis(url, {
         ...common,
         ...optionsByMode[patience],
+        ...(patience === 'block' && { reconnectOnError: repeatElsewhere() }),
         ...(allowSelfSigned && url.startsWith('rediss:') && { tls: { rejectUnauthorized: false } }),
       }),
     )
