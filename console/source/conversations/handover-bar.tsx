@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
 import type { Handover } from '../api/types.ts'
 import { ActionButton } from '../parts/action-button.tsx'
@@ -23,8 +23,8 @@ export function HandoverBar({ botId, conversationId, handover, onChange }: Hando
   const [isBusy, setIsBusy] = useState(false)
   const [isAssigning, setIsAssigning] = useState(false)
   const bar = useRef<HTMLDivElement>(null)
-  // The button that had the focus may be gone with the state that it changed.
-  useEffect(() => {
+  // The button that had the focus may be gone with the state that it changed. Before the next key, which the conversation must get.
+  useLayoutEffect(() => {
     if (document.activeElement === document.body) bar.current?.focus()
   }, [handover?.status])
   const act = async (action: () => Promise<unknown>) => {
