@@ -15,7 +15,7 @@ export interface IsolateEvents {
   /** V8 ended the isolate for its memory; `turn` is the turn in which that happened. */
   outOfMemory(turn: Turn | undefined): void
   /**
-   * The isolate's thread cannot be stopped. Milliseconds: `turn` from the turn's begin to the request to stop, `waited`
+   * The isolate's thread cannot be stopped. Milliseconds: `turn` from the turn's start to the request to stop, `waited`
    * since that request.
    */
   stuck(reason: string, turn: number, waited: number): void

@@ -199,7 +199,8 @@ export function scriptsFor(code: string): ScriptName[] {
   const found = new Set<ScriptName>()
   if (code.includes(tokenizerImports)) found.add('tokenizer')
   if (code.includes(quickJsName)) found.add('quickjs')
-  // A search for the text is faster than the pattern, and most native bots do not contain it. The name in place of `import` is `$impor`.
+  // A search for the text is faster than the pattern, and most native bots do not contain it. The name in place of `import` is
+  // `importName`.
   if (code.includes('require') || code.includes('impor')) {
     for (const { 1: name, index } of code.matchAll(calls)) {
       if (!isMethod(code, index)) found.add(nodeModules[name as NodeModuleName].script)

@@ -23,7 +23,7 @@ export const stepKinds = ['load', 'hook', 'action', 'card', 'call', 'fetch'] as 
 export type StepKind = (typeof stepKinds)[number]
 
 /**
- * A step of a run: its kind and name, its start and duration in milliseconds since the run's begin, its nesting depth,
+ * A step of a run: its kind and name, its start and duration in milliseconds since the run's start, its nesting depth,
  * and its result: a status, or one word when there was no response. A call of language models has its facts.
  */
 export type RunStep = [

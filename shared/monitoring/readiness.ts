@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { lendsConnections } from '../store/pool-state.ts'
+import { trueInTime } from '../true-in-time.ts'
 
 /** Readiness probes of platforms time out after a few seconds. */
 const checkMilliseconds = 1500
@@ -16,7 +17,7 @@ export interface Readiness {
  */
 export async function readReadiness({ dependencies, db, queue }: Context): Promise<Readiness> {
   const { all, database, redis, broker } = dependencies
-  const isQueueUsable = inTime(queue.isUsable())
+  const isQueueUsable = trueInTime(queue.isUsable(), checkMilliseconds)
   const areUp = all.map((dependency) => dependency.check(checkMilliseconds))
   const isLent = database.isUp() ? lendsConnections(db, checkMilliseconds) : false
   const checks = await Promise.all(areUp)
@@ -27,16 +28,5 @@ export async function readReadiness({ dependencies, db, queue }: Context): Promi
   return {
     status: states.every(([, state]) => state === 'ok') ? 'ok' : 'unavailable',
     ...Object.fromEntries(states),
-  }
-}
-
-/** @returns false where there is no answer in time */
-async function inTime(answer: Promise<boolean>): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>()
-  const timer = setTimeout(() => resolve(false), checkMilliseconds)
-  try {
-    return await Promise.race([answer, late])
-  } finally {
-    clearTimeout(timer)
   }
 }

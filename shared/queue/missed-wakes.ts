@@ -34,7 +34,7 @@ export function openMissedWakes<Name extends string>(
     try {
       await add(name, mailbox, botId, Math.max(dueAt - performance.now(), 0))
     } catch {
-      // What fails although the broker is available would fail each time.
+      // A failure although the broker is available would come each time.
       if (!broker.isUp()) remember(wake)
     }
   }

@@ -84,10 +84,9 @@ export type QueueCounts = Record<'waiting' | 'active' | 'delayed' | 'failed', nu
 /** The sending end of the queue. */
 export interface WakeQueue {
   /**
-   * Has a worker handle a mailbox, or a conversation's webhook. A wake-up that fails is repeated when the queue can take it, this one
-   * and those of the following methods. At most one job of each is active and one waits, and a
+   * Has a worker handle a mailbox, or a conversation's webhook. At most one job of each is active and one waits, and a
    * wake-up during a run is always followed by another run. The more wake-ups the bot has had recently, the lower the
-   * priority.
+   * priority. The queue repeats a wake-up of this method and the next two that fails.
    */
   wake(name: WakeName, mailbox: string, botId: string): Promise<void>
   /**

@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg'
+import { trueInTime } from '../true-in-time.ts'
 import type { Database } from './database.ts'
 
 /** The part of knex's client that gives access to its pool. */
@@ -40,15 +41,8 @@ const attempts = new WeakMap<Database, Attempt>()
  */
 export async function lendsConnections(db: Database, milliseconds: number): Promise<boolean> {
   if (isBusy(db)) return true
-  const { promise: late, resolve } = Promise.withResolvers<boolean>()
-  const timer = setTimeout(() => resolve(false), milliseconds)
-  try {
-    const isLent = await Promise.race([borrow(db), late])
-    // Others were served before this one.
-    return isLent || isBusy(db)
-  } finally {
-    clearTimeout(timer)
-  }
+  // Others were served before this one.
+  return (await trueInTime(borrow(db), milliseconds)) || isBusy(db)
 }
 
 function isBusy(db: Database): boolean {

@@ -47,8 +47,8 @@ export async function dueEvents(db: Database, due: Due): Promise<EventRow[]> {
 }
 
 /**
- * Moves a due event to the end of its mailbox, and notes it for the workflow that it names. False when it is no longer scheduled, because another worker has
- * moved it or it was cancelled.
+ * Moves a due event to the end of its mailbox, and notes it for the workflow that it names. False when it is no longer
+ * scheduled, because another worker has moved it or it was cancelled.
  *
  * The conversation is locked before the event, in the order of all statements that lock both.
  */

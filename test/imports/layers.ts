@@ -15,6 +15,7 @@ export const layers: string[][] = [
       'recurrence',
       'tenant-scope',
       'tenant-slots',
+      'true-in-time',
       'units',
       'did-you-mean',
     ].map((name) => `shared/${name}.ts`),

@@ -38,7 +38,7 @@ export class RunRecorder {
   /** Undefined until code has run. A run of some microseconds may be measured as 0. */
   #cpu: number | undefined
 
-  /** Milliseconds since the run's begin. */
+  /** Milliseconds since the run's start. */
   get now(): number {
     return performance.now() - this.#begin
   }

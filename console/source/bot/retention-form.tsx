@@ -17,7 +17,7 @@ const labels: Record<Days, string> = {
 }
 const names = Object.keys(labels) as Days[]
 
-/** What is typed and not stored, by bot. */
+/** The typed days that are not stored, by bot. */
 const drafts = new Drafts<Partial<Record<Days, string>>>()
 
 /** How long the bot's messages, conversations, events and users are kept. An empty field has the operator's default. */

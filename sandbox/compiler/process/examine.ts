@@ -46,8 +46,8 @@ export function examine(given: ExaminationInput): Examined & { scripts: string[]
 }
 
 /**
- * Reads a source that is to run as it is, but for its `import()`. Whether it is an ES module after all, its evaluation tells: a lexer without a JIT
- * takes 5 s for a bundle of 14 MB.
+ * Reads a source that is to run as it is, but for its `import()`. Whether it is an ES module after all, its evaluation tells: a
+ * lexer without a JIT takes 5 s for a bundle of 14 MB.
  *
  * @returns undefined when its separate source map is not valid
  */

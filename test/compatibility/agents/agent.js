@@ -21,7 +21,7 @@ const delivery = new Workflow({
     const { name } = await step.request('place', 'Where is it delivered to?')
     await step.sleep('the way there', 10_000)
     const { answer } = await step.executeWorkflow('ring', ring, {})
-    return { place: name + ', where ' + answer }
+    return { place: name + ': ' + answer }
   },
 })
 
@@ -29,7 +29,7 @@ const ring = new Workflow({
   name: 'ring',
   input: z.object({}),
   output: z.object({ answer: z.string() }),
-  handler: async () => ({ answer: 'somebody opens' }),
+  handler: async () => ({ answer: 'accepted' }),
 })
 
 const orders = new Conversation({

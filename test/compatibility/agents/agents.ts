@@ -139,7 +139,7 @@ async function deliver(chatUrl: string): Promise<void> {
   const id = await user.createConversation()
   await user.send(id, 'deliver')
   const { text } = await nextReply(user, id, 1)
-  if (text !== 'completed: Main Street, where somebody opens') throw new Error(text)
+  if (text !== 'completed: Main Street: accepted') throw new Error(text)
 }
 
 /** Has the agent index the pages of its website, and checks the files that it uploads. */
