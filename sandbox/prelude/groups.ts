@@ -84,7 +84,7 @@ export const inertGlobals = ['FinalizationRegistry'] as const
 
 /** Members of objects of the first group, whose use requires another group without naming a global of it. */
 const members = {
-  streams: ['getReader', 'pipeThrough', 'pipeTo', 'stream'],
+  streams: ['getReader', 'pipeThrough', 'pipeTo', 'stream', 'toWeb'],
   subtle: ['subtle'],
   rare: ['clearMarks', 'clearMeasures', 'getEntries', 'getEntriesByName', 'getEntriesByType', 'mark', 'measure'],
 }
