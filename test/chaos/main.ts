@@ -8,6 +8,7 @@ import { describeModels, runModelChaos, type ModelChaosOptions } from './models.
 import { runChaos, type ChaosOptions } from './run.ts'
 import { describeUpgrade, isUpgradeClean, runUpgradeChaos, type UpgradeOptions } from './upgrade.ts'
 import { describeWebchat, runWebchatChaos, type WebchatChaosOptions } from './webchat.ts'
+import { describeWorkflows, runWorkflowChaos, type WorkflowChaosOptions } from './workflows.ts'
 
 const defaultKinds = faultKinds.join(',')
 /** The faults that cut calls of models, and leave the users alone. */
@@ -17,10 +18,10 @@ const webchatFaults = ['api killed', 'worker killed', 'network cut', 'network si
 
 const usage = `Usage: npm run chaos -- [options]
   --backend redis|postgres|both   where jobs and signals live (both)
-  --bot text|data|flow|webchat|handover|model|media
+  --bot text|data|flow|webchat|handover|workflow|model|media
                                   a bot of hooks, one that also writes files and tables as do programs over HTTP, one of
                                   flows, one that visitors talk to in browsers, one that hands conversations over to
-                                  agents, one that asks language models, or one that has models
+                                  agents, one of workflows, one that asks language models, or one that has models
                                   make pictures and speech, and transcribe (text)
   --messages <number>             messages at least (10000)
   --conversations <number>        conversations at once (200)
@@ -63,6 +64,7 @@ type Run =
   | ChaosOptions
   | ({ bot: 'webchat' } & WebchatChaosOptions)
   | ({ bot: 'handover' } & HandoverChaosOptions)
+  | ({ bot: 'workflow' } & WorkflowChaosOptions)
   | ({ bot: 'model' } & ModelChaosOptions)
   | ({ bot: 'media' } & ModelChaosOptions)
 
@@ -86,6 +88,12 @@ async function runAndReport(options: Run | UpgradeOptions, parts: AsyncDisposabl
   if (options.bot === 'handover') {
     const report = await runHandoverChaos(options, parts, tell)
     console.log(describeHandover(report))
+    if (report.differences.length > 0) process.exitCode = 1
+    return
+  }
+  if (options.bot === 'workflow') {
+    const report = await runWorkflowChaos(options, parts, tell)
+    console.log(describeWorkflows(report))
     if (report.differences.length > 0) process.exitCode = 1
     return
   }
@@ -149,6 +157,8 @@ function readOptions(): Run[] | UpgradeOptions[] {
     ...common,
     backEnd,
     bot,
+    // Workflows that have worked for long wait a twentieth of that time for each update.
+    ...(bot === 'workflow' && { drainMilliseconds: 300_000 }),
     kinds: values.only === defaultKinds ? usualFaults(bot) : kinds,
     visits: positive('visits', values.visits),
     faults: positive('faults', values.faults),
@@ -156,7 +166,7 @@ function readOptions(): Run[] | UpgradeOptions[] {
   }))
 }
 
-const bots = ['text', 'data', 'flow', 'webchat', 'handover', 'model', 'media'] as const
+const bots = ['text', 'data', 'flow', 'webchat', 'handover', 'workflow', 'model', 'media'] as const
 
 function isBot(text: string): text is (typeof bots)[number] {
   return (bots as readonly string[]).includes(text)

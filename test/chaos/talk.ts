@@ -31,7 +31,7 @@ export interface Speakers {
 const answerMilliseconds = 10_000
 const retryMilliseconds = 200
 /** Statuses after which a client may retry; other errors mean that the request itself is wrong. */
-const mayPass = new Set([0, 408, 409, 429, 500, 502, 503, 504])
+export const mayPass = new Set([0, 408, 409, 429, 500, 502, 503, 504])
 
 /**
  * Sends messages in a conversation, one at a time. A message that is not acknowledged is sent again with the same
