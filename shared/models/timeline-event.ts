@@ -34,7 +34,10 @@ const optional = {
   versionId: { type: 'string', description: 'The bot’s version that ran last.' },
   startedAt: { ...time, description: 'The start of the last run.' },
   endedAt: time,
-  handoverId: { type: 'string', description: 'The handover during which the event came: no code handled it.' },
+  handoverId: {
+    type: 'string',
+    description: 'The handover during which the event came: no code handled it, unless it is an update of a workflow.',
+  },
   queueMilliseconds: { ...milliseconds, description: 'Time from the event’s due time to the start of the last run.' },
   milliseconds: { ...milliseconds, description: 'Duration of the last run.' },
   cpuMilliseconds: { ...milliseconds, description: 'Processor time of the last run.' },

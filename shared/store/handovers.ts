@@ -1,7 +1,7 @@
 import { newId } from '../ids.ts'
 import { inboxIntegration } from '../models/chat-integration.ts'
 import { isConverse } from '../models/converse.ts'
-import { actionTriggered, handoverEnded, inboxStopped } from '../models/event.ts'
+import { actionTriggered, handoverEnded, inboxStopped, workflowUpdate } from '../models/event.ts'
 import { rolesIncluding } from '../models/member.ts'
 import type { ConversationRow, EventRow, HandoverRow, MemberMessageRow } from '../models/tables.ts'
 import { query, type Database } from './database.ts'
@@ -113,7 +113,7 @@ export async function endHandover(
     // The claim of an event with an attempt has decided.
     `update events set status = 'ignored', handover_id = :id, ended_at = clock_timestamp()
      where mailbox = :conversationId and status = 'pending' and attempt = 0 and installation_id is null
-       and type <> '${actionTriggered}'
+       and type <> all('{${actionTriggered},${workflowUpdate}}')
      returning id`,
     { id, conversationId },
   )

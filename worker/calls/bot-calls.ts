@@ -55,7 +55,9 @@ async function nativeEventCall(
   const stages = isForFlows ? [] : incoming.filter(isDeclared)
   const atEnd = isDeclared(turnEndStage)
   const { flows } = code
-  const flow = flows && (await flowTask(context, event, { ...code, flows }))
+  // Updates of workflows are handled during a handover, and begin no flow then.
+  const isWithheld = event.handover_id !== null
+  const flow = flows && !isWithheld ? await flowTask(context, event, { ...code, flows }) : undefined
   if (flow && flow.cause !== 'resume' && !isOwn && isHandedOver(flow)) return undefined
   const concerns = flow !== undefined && concernsFlows(flow)
   if (!concerns && (isForFlows || (stages.length === 0 && !atEnd))) return undefined

@@ -41,8 +41,8 @@ interface Ended {
 
 /** Runs the code that handles a claimed event: the bot's or an installed integration's. */
 export async function runEvent(worker: WorkerContext, event: ClaimedEvent, recorder: RunRecorder): Promise<Handled> {
-  // People answer in the conversation.
-  if (event.handover_id !== null) return { status: 'ignored', logs: [] }
+  // People answer in the conversation. Workflows are work of the bot, which nothing would continue later.
+  if (event.handover_id !== null && event.type !== workflowUpdate) return { status: 'ignored', logs: [] }
   let call: Call | undefined
   try {
     call = await findCall(worker, event)

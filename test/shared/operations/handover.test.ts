@@ -210,6 +210,53 @@ test('events that wait when a handover ends are not handed to the bot', async ()
   expect(shown.body.event).toMatchObject({ status: 'ignored', handoverId: id })
 })
 
+test('workflows go on during a handover, and begin no flow', async () => {
+  const bot = await platform.createBot(`
+    export const hooks = {
+      async afterIncomingEvent({ event, client }) {
+        if (event.type !== 'workflow_update') return
+        const { type, workflow } = event.payload
+        const { id, conversationId } = workflow
+        const status = type === 'workflow_started' ? 'listening' : 'completed'
+        await client.updateWorkflow({ id, status })
+        await client.createMessage({ conversationId, type: 'text', payload: { text: status } })
+      },
+    }
+    const say = { id: 'say', type: 'say', message: 'a flow' }
+    export const flows = [{
+      id: 'main',
+      start: 'only',
+      triggers: [{ id: 'updates', event: 'workflow_update' }],
+      nodes: [{ id: 'only', cards: [say] }],
+    }]`)
+  const asBot = { 'x-bot-id': bot.id }
+  const user = await createChatUser(bot.chatUrl)
+  const conversationId = await user.createConversation()
+  const handover = `/v1/chat/conversations/${conversationId}/handover`
+  await platform.ask('POST', handover, {}, asBot)
+  const begun = { name: 'order', status: 'pending', conversationId }
+  const { id } = (await platform.ask('POST', '/v1/chat/workflows', begun, asBot)).body.workflow
+  await expect.poll(() => replies(platform, conversationId), { timeout: 20_000 }).toEqual(['listening'])
+  await platform.ask('POST', '/v1/chat/events', { type: 'paid', payload: {}, workflowId: id, conversationId }, asBot)
+  await expect.poll(() => replies(platform, conversationId), { timeout: 20_000 }).toEqual(['listening', 'completed'])
+
+  // An update that still waits when the handover ends is handled after it.
+  const { db } = platform.context
+  const { id: eventId, mailbox } = await db.transaction(async (transaction) => {
+    const update = { type: 'workflow_update', workflowId: id, payload: { type: 'workflow_timedout', workflow: { id } } }
+    const event = await insertConversationEvent(transaction, {
+      id: newId('evt'),
+      botId: bot.id,
+      conversationId,
+      ...update,
+    })
+    const open = await transaction('handovers').where({ conversation_id: conversationId }).first()
+    await endHandover(transaction, { botId: bot.id, id: open!.id, status: 'resolved' })
+    return event!
+  })
+  expect(await db('events').where({ id: eventId }).first()).toMatchObject({ status: 'pending', mailbox })
+})
+
 test('an event that was claimed during a handover is not handled after it, although its worker died', async () => {
   const { botId, conversationId } = await open()
   await platform.ask('POST', `/v1/chat/conversations/${conversationId}/handover`, {}, { 'x-bot-id': botId })
