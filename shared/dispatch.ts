@@ -86,7 +86,7 @@ async function carryOut(context: Context, request: Request, onFound: (operation:
   const { operation, parameters } = findOperation(request.method, request.path)
   onFound(operation)
   const caller = await request.identify(operation, parameters)
-  authorise(caller, operation.access)
+  if (!(operation.isForBotsToo && caller.kind === 'bot')) authorise(caller, operation.access)
   const given = operation.takesBody
     ? asObject(await request.body(caller, operation))
     : operation.readQuery(request.query ?? {})

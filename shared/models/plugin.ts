@@ -176,3 +176,13 @@ export interface DescribedPlugins {
   conversationTags: Plugin['conversation']['tags']
   messageTags: Plugin['message']['tags']
 }
+
+export const noPlugins: DescribedPlugins = {
+  plugins: {},
+  actions: {},
+  events: {},
+  states: {},
+  userTags: {},
+  conversationTags: {},
+  messageTags: {},
+}

@@ -1,5 +1,5 @@
 import { isAudited, recorded, recordedReading } from './audit.ts'
-import type { Access, Caller, CallerWith } from './caller.ts'
+import type { Access, BotContext, Caller, CallerWith } from './caller.ts'
 import type { Context } from '../context.ts'
 import { ApiError, type ErrorType } from '../errors.ts'
 import { JsonList } from '../json/json-list.ts'
@@ -80,6 +80,11 @@ interface Declared<A extends Access, I, O> {
   changesNothing?: true
   /** Input fields whose values the audit record contains, and not only their names. Never secrets. */
   auditedFields?: readonly string[]
+  /**
+   * What the code of a bot may do by it, although its access is for members: it answers in place of `handle`, and checks the
+   * caller itself.
+   */
+  handleForBot?: (context: BotContext, input: Infer<I>) => Promise<Infer<O>>
   /** Path parameters, and the rest from the query (GET and DELETE) or the JSON body. Unknown fields are dropped. */
   input: I
   output: O
@@ -123,6 +128,8 @@ export interface Operation {
   isForLibraries: boolean
   awaitsWorker: boolean | { field: string }
   mayTakeLong: boolean
+  /** Whether the code of a bot may call it, although its access is for members. */
+  isForBotsToo: boolean
   isRecordedByInput: boolean
   headers: readonly string[]
   queryFields: readonly string[]
@@ -156,6 +163,7 @@ export function operation<A extends Access, const I extends object, const O exte
 ): Operation & { output: O } {
   const {
     handle,
+    handleForBot,
     status = 200,
     errors = [],
     opensStream = false,
@@ -202,6 +210,7 @@ export function operation<A extends Access, const I extends object, const O exte
     isForLibraries,
     awaitsWorker,
     mayTakeLong,
+    isForBotsToo: handleForBot !== undefined,
     isRecordedByInput,
     isClosed,
     headers,
@@ -212,6 +221,8 @@ export function operation<A extends Access, const I extends object, const O exte
     takesBody,
     call(context, input) {
       assertValid(input)
+      const { caller } = context
+      if (handleForBot && caller.kind === 'bot') return handleForBot({ ...context, caller }, input)
       const act = (): Promise<unknown> => handle(context as Context & { caller: CallerWith<A> }, input)
       if (recordsReading) return recordedReading(context, audited, input as object, act as () => Promise<object>)
       return isKept ? recorded(context, audited, input as object, act) : act()

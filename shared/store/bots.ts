@@ -108,6 +108,24 @@ export async function updateBotFields(
     })
 }
 
+/** The bot whose code calls. */
+export async function findOwnBot(db: Database, id: string): Promise<BotRow | undefined> {
+  return db('bots').where({ id }).first()
+}
+
+/** Changes the definition of the bot whose code calls, unless it has been deleted. */
+export async function changeOwnDefinition(
+  transaction: Database,
+  id: string,
+  change: (row: BotRow) => Record<string, unknown>,
+): Promise<void> {
+  const row = await transaction('bots').where({ id }).forNoKeyUpdate().first()
+  if (!row) return
+  await transaction('bots')
+    .where({ id })
+    .update({ definition: change(row), updated_at: transaction.fn.now(3) })
+}
+
 /** The bot's own limits; empty when the bot has been deleted. */
 export async function findOwnLimits(db: Database, id: string): Promise<OwnLimits> {
   return (await db('bots').where({ id }).first('limits'))?.limits ?? {}

@@ -13,6 +13,7 @@ import { findBot, findDeployedUpload, lockBot, updateBotFields } from '../../sto
 import { transact } from '../../store/database.ts'
 import { assertAllowed } from './assert-allowed.ts'
 import { assertUrl, codeUrl } from './assert-url.ts'
+import { changeOwnTags } from './change-own-tags.ts'
 import { changeNodes, removedNodes } from './change-nodes.ts'
 import { assertHooksRemain } from './assert-code-remains.ts'
 import { completeBot, planSchedules } from './complete-bot.ts'
@@ -26,7 +27,8 @@ export const updateBot = operation({
   name: 'updateBot',
   description:
     'Changes a bot. Accepted code becomes a new version and is deployed at once. Maps are merged; null removes an ' +
-    'entry. Integrations are registered before the answer, which has the outcome.',
+    'entry. Integrations are registered before the answer, which has the outcome. The code of a bot may change the `tags` of ' +
+    'its own bot, and nothing else.',
   method: 'PUT',
   path: '/v1/admin/bots/{id}',
   access: 'developer',
@@ -62,6 +64,7 @@ export const updateBot = operation({
     },
   ),
   output: closedObject({ bot }, { removedNodes, warnings }),
+  handleForBot: changeOwnTags,
 
   async handle(context, input) {
     const { id, name, url, code, sourceMap, flows, layouts, note, permissions, limits, allowNoHooks, ...others } = input

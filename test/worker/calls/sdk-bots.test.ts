@@ -196,6 +196,50 @@ describe('the requests of a handler', () => {
     })
   })
 
+  test('changes the tags of its own bot, and nothing else of it or of another bot', async () => {
+    const other = await platform.createBot()
+    const { id } = await platform.createBot(
+      reporter(`
+        const put = async (id, fields) => {
+          const url = 'https://api.isobot.internal/v1/admin/bots/' + id
+          const response = await fetch(url, { method: 'PUT', body: JSON.stringify({ id, ...fields }) })
+          const { bot, message } = await response.json()
+          return { status: response.status, tags: bot?.tags, integrations: bot?.integrations, message }
+        }
+        const input = JSON.parse(body).input
+        const output = { answers: [] }
+        for (const [id, fields] of input.puts) output.answers.push(await put(id, fields))
+        return { status: 200, body: JSON.stringify({ output }) }`),
+    )
+    const admin = `/v1/admin/bots/${id}`
+    await platform.ask('PUT', admin, { tags: { tier: 'gold', old: 'yes' } })
+    const puts = [
+      [id, { tags: { tier: 'silver', old: null, seen: '1' } }],
+      [id, { tags: { tier: 'wood' }, permissions: { net: ['*'] } }],
+      [id, { code: 'export const hooks = {}' }],
+      [other.id, { tags: { tier: 'wood' } }],
+    ]
+    const { body } = await callAction(id, 'change', { puts })
+    const tags = { tier: 'silver', seen: '1' }
+    expect(body.output.answers).toEqual([
+      { status: 200, tags, integrations: {} },
+      { status: 403, message: expect.stringContaining('permissions') },
+      { status: 403, message: expect.stringContaining('code') },
+      { status: 404, message: expect.stringContaining(other.id) },
+    ])
+    expect((await platform.ask('GET', admin)).body.bot).toMatchObject({ tags, permissions: {} })
+    const installed = await installCode(
+      platform,
+      other.id,
+      reporter(`
+        const url = 'https://api.isobot.internal/v1/admin/bots/${other.id}'
+        const response = await fetch(url, { method: 'PUT', body: JSON.stringify({ tags: { tier: 'wood' } }) })
+        return { status: response.status }`),
+    )
+    const answer = await fetch(installed.webhookUrl, { method: 'POST', body: '{}' })
+    expect(answer.status).toBe(403)
+  })
+
   test('as an integration has who it is, and where its webhook is', async () => {
     const { id } = await platform.createBot()
     const installed = await installCode(platform, id, reporter(), { configuration: { a: 'é' } })
