@@ -102,13 +102,34 @@ const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 const handlingBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 const queueBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800]
 
+/** For a label whose values are many, or not known here. */
+const anyValue: readonly string[] = []
+
+/** All combinations of the values of labels; none where a label has `anyValue`. */
+function combinationsOf<Label extends string>(labels: Readonly<Record<Label, readonly string[]>>) {
+  return (Object.entries(labels) as [Label, readonly string[]][]).reduce<Partial<Record<Label, string>>[]>(
+    (combinations, [label, values]) =>
+      combinations.flatMap((combination) => values.map((value) => ({ ...combination, [label]: value }))),
+    [{}],
+  )
+}
+
 /** @param isRead whether metrics are enabled; otherwise the metrics of Node itself are not collected */
 export function openMetrics(isRead: boolean): Metrics {
   const registry = new Registry()
   if (isRead) collectDefaultMetrics({ register: registry })
   const registers = [registry]
-  const counter = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
-    new Counter<Label>({ name: `isobot_${name}`, help, labelNames, registers })
+  // Prometheus takes no increase from the appearance of a series: the first count of one that begins at 1 raises no alert.
+  const counter = <Label extends string = never>(
+    name: string,
+    help: string,
+    labels: Readonly<Record<Label, readonly string[]>> = {} as Record<Label, readonly string[]>,
+  ) => {
+    const labelNames = Object.keys(labels) as Label[]
+    const made = new Counter<Label>({ name: `isobot_${name}`, help, labelNames, registers })
+    for (const values of combinationsOf(labels)) made.inc(values, 0)
+    return made
+  }
   const histogram = <Label extends string = never>(
     name: string,
     help: string,
@@ -130,21 +151,27 @@ export function openMetrics(isRead: boolean): Metrics {
       labelNames: ['for'],
       registers,
     }),
-    tenantRefusals: counter('tenant_refusals_total', 'Requests and calls refused instead of such a wait, by reason', [
-      'for',
-      'reason',
-    ]),
-    unreadDisconnects: counter('unread_disconnects_total', 'Clients disconnected because they read nothing', ['of']),
-    events: counter('events_total', 'Handled events, by outcome', ['outcome']),
+    tenantRefusals: counter('tenant_refusals_total', 'Requests and calls refused instead of such a wait, by reason', {
+      for: ['connection', 'slow_work', 'worker', 'admission'],
+      reason: ['too_many', 'too_long'],
+    }),
+    unreadDisconnects: counter('unread_disconnects_total', 'Clients disconnected because they read nothing', {
+      of: ['answer', 'stream', 'streams'],
+    }),
+    events: counter('events_total', 'Handled events, by outcome', {
+      outcome: ['processed', 'ignored', 'failed', 'retried', 'interrupted'],
+    }),
     queueSeconds: histogram('event_queue_seconds', 'Time events waited until their first run', queueBuckets),
     handlingSeconds: histogram('event_handling_seconds', 'Time from the claim of an event to its end', handlingBuckets),
-    runs: counter('runs_total', 'Runs of bot code, by outcome', ['outcome']),
+    runs: counter('runs_total', 'Runs of bot code, by outcome', { outcome: anyValue }),
     processorSeconds: counter('runs_processor_seconds_total', 'Processor time that bot code used'),
     hostCalls: histogram('host_call_duration_seconds', 'Time to answer calls of bot code', requestBuckets, [
       'operation',
       'status',
     ]),
-    outboundRequests: counter('outbound_requests_total', 'Outbound requests of bot code, by outcome', ['outcome']),
+    outboundRequests: counter('outbound_requests_total', 'Outbound requests of bot code, by outcome', {
+      outcome: anyValue,
+    }),
     outboundConnections: new Gauge({
       name: 'isobot_outbound_connections_open',
       help: 'Open connections of bot code',
@@ -153,23 +180,29 @@ export function openMetrics(isRead: boolean): Metrics {
     outboundConnectionBytes: counter(
       'outbound_connection_bytes_total',
       'Bytes that connections of bot code have sent and received',
-      ['direction'],
+      { direction: ['sent', 'received'] },
     ),
-    webhookRequests: counter('webhook_requests_total', 'Requests to webhooks, by webhook (chat or inbox) and outcome', [
-      'webhook',
-      'outcome',
-    ]),
-    webhookDrops: counter('webhook_drops_total', 'Deliveries that webhooks did not accept in any attempt', ['webhook']),
-    jobs: counter('jobs_total', 'Jobs taken from the queue, by outcome', ['job', 'outcome']),
-    uploads: counter('file_uploads_total', 'Uploads of contents, by outcome', ['outcome']),
+    webhookRequests: counter('webhook_requests_total', 'Requests to webhooks, by webhook (chat or inbox) and outcome', {
+      webhook: ['chat', 'inbox'],
+      outcome: ['accepted', 'failed'],
+    }),
+    webhookDrops: counter('webhook_drops_total', 'Deliveries that webhooks did not accept in any attempt', {
+      webhook: ['chat', 'inbox'],
+    }),
+    jobs: counter('jobs_total', 'Jobs taken from the queue, by outcome', { job: anyValue, outcome: anyValue }),
+    uploads: counter('file_uploads_total', 'Uploads of contents, by outcome', {
+      outcome: ['stored', 'refused', 'failed'],
+    }),
     uploadBytes: counter('file_upload_bytes_total', 'Bytes of the contents that were stored'),
-    indexings: counter('file_indexings_total', 'Attempts to index a file, by outcome', ['outcome']),
+    indexings: counter('file_indexings_total', 'Attempts to index a file, by outcome', {
+      outcome: ['completed', 'refused', 'overtaken', 'interrupted', 'failed'],
+    }),
     indexingSeconds: histogram('file_indexing_seconds', 'Time of an attempt to index a file', handlingBuckets),
     embeddingSeconds: histogram('embedding_request_duration_seconds', 'Time of requests for vectors', requestBuckets, [
       'kind',
       'outcome',
     ]),
-    embeddedTexts: counter('embedding_texts_total', 'Texts that got a vector', ['kind']),
+    embeddedTexts: counter('embedding_texts_total', 'Texts that got a vector', { kind: ['passages', 'question'] }),
     embeddingTokens: counter('embedding_tokens_total', 'Tokens of these texts, as the endpoint counts them'),
     modelSeconds: histogram('model_call_duration_seconds', 'Time of calls of language models', handlingBuckets, [
       'provider',
@@ -181,32 +214,38 @@ export function openMetrics(isRead: boolean): Metrics {
       handlingBuckets,
       ['provider'],
     ),
-    modelStreamsCut: counter('model_streams_cut_total', 'Streamed answers of language models that ended within', [
-      'provider',
-    ]),
-    modelTokens: counter('model_tokens_total', 'Tokens of language models, by kind: input or output', [
-      'provider',
-      'kind',
-    ]),
-    modelCost: counter('model_cost_dollars_total', 'Estimated cost of language models in US dollars', ['provider']),
-    modelBudgetRefusals: counter('model_budget_refusals_total', 'Calls of language models that a budget refused', [
-      'budget',
-    ]),
-    mcpToolCalls: counter('mcp_tool_calls_total', 'Calls of tools by clients of the Model Context Protocol', [
-      'outcome',
-    ]),
-    signIns: counter('sign_ins_total', 'Sign-ins with the OpenID provider, by outcome', ['outcome']),
-    retentionDeletes: counter('retention_deleted_rows_total', 'Rows that the retention of bots has deleted, by kind', [
-      'kind',
-    ]),
-    dataRequests: counter('data_requests_total', 'Ended erasures and exports of people, by kind and outcome', [
-      'kind',
-      'outcome',
-    ]),
+    modelStreamsCut: counter('model_streams_cut_total', 'Streamed answers of language models that ended within', {
+      provider: anyValue,
+    }),
+    modelTokens: counter('model_tokens_total', 'Tokens of language models, by kind: input or output', {
+      provider: anyValue,
+      kind: anyValue,
+    }),
+    modelCost: counter('model_cost_dollars_total', 'Estimated cost of language models in US dollars', {
+      provider: anyValue,
+    }),
+    modelBudgetRefusals: counter('model_budget_refusals_total', 'Calls of language models that a budget refused', {
+      budget: ['bot', 'workspace'],
+    }),
+    mcpToolCalls: counter('mcp_tool_calls_total', 'Calls of tools by clients of the Model Context Protocol', {
+      outcome: ['completed', 'failed', 'refused'],
+    }),
+    signIns: counter('sign_ins_total', 'Sign-ins with the OpenID provider, by outcome', { outcome: anyValue }),
+    retentionDeletes: counter('retention_deleted_rows_total', 'Rows that the retention of bots has deleted, by kind', {
+      kind: ['messages', 'events', 'conversations', 'users'],
+    }),
+    dataRequests: counter('data_requests_total', 'Ended erasures and exports of people, by kind and outcome', {
+      kind: ['erasure', 'export'],
+      outcome: ['completed', 'failed'],
+    }),
     requeues: counter('job_put_backs_total', 'Jobs requeued because their bot used its full share of the worker'),
     locksLost: counter('job_locks_lost_total', 'Jobs taken over from workers that did not renew the lock in time'),
-    isolateStarts: counter('isolate_starts_total', 'Runs by their isolate: warm, prewarmed or cold', ['kind']),
-    sandboxKills: counter('sandbox_kills_total', 'Sandbox processes that were killed or died, by cause', ['cause']),
+    isolateStarts: counter('isolate_starts_total', 'Runs by their isolate: warm, prewarmed or cold', {
+      kind: ['warm', 'spare', 'cold'],
+    }),
+    sandboxKills: counter('sandbox_kills_total', 'Sandbox processes that were killed or died, by cause', {
+      cause: ['ended', 'start', 'heartbeat', 'deadline', 'stuck', 'memory', 'protocol'],
+    }),
     gauge: (options) => addGauge(registry, options),
   }
 }

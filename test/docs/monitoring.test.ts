@@ -23,11 +23,16 @@ const read = (path: string) => readFile(join(root, path), 'utf8')
 
 /** The labels of each series, by the names of the series. */
 const labelsOf = new Map<string, readonly string[]>()
+/** The counters that have no series until they count. */
+const late: string[] = []
 
 beforeAll(async () => {
   await using platform = await openPlatform({ environment: { METRICS_TOKEN: 'the-token-of-the-operator' } })
-  for (const metric of platform.context.metrics.registry.getMetricsAsArray()) {
+  const { registry } = platform.context.metrics
+  for (const metric of registry.getMetricsAsArray()) {
     const { name, type, labelNames = [] } = metric as unknown as { name: string; type: string; labelNames?: string[] }
+    const { values } = await registry.getSingleMetric(name)!.get()
+    if (type === 'counter' && values.length === 0) late.push(name)
     const suffixes = type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']
     for (const suffix of suffixes)
       labelsOf.set(name + suffix, suffix === '_bucket' ? [...labelNames, 'le'] : labelNames)
@@ -84,6 +89,17 @@ describe('alert rules', () => {
     const listed = Array.from(page.matchAll(/^\| `(Isobot\w+)`/gm), ([, name]) => name)
     expect(listed).toEqual(rules.map(({ alert }) => alert))
   })
+})
+
+test('counters whose first count raises an alert, or is drawn, have their series before it', async () => {
+  const files = await Promise.all([read('deploy/prometheus/alerts.yaml'), read('deploy/grafana/dashboard.json')])
+  const asked = files.flatMap((file) =>
+    Array.from(file.matchAll(/(?:\bincrease\((\w+)|\brate\((\w+)[^)]*\)\) > 0)/g), ([, one, other]) => one ?? other),
+  )
+  expect(asked).toEqual(expect.arrayContaining(['isobot_webhook_drops_total', 'isobot_sandbox_kills_total']))
+  // Where several providers are configured, a rule compares their failures with their calls.
+  expect(late).toContain('isobot_model_cost_dollars_total')
+  expect(asked.filter((name) => name !== undefined && late.includes(name))).toEqual([])
 })
 
 test('the dashboard queries series and labels that exist, in panels that do not overlap', async () => {

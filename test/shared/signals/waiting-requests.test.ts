@@ -14,7 +14,9 @@ test('an owner with as many waiting requests as allowed is refused, and others a
   const requests = new WaitingRequests(2)
   const context = inApiOf(1000)
   const figures = async () =>
-    (await context.metrics.registry.metrics()).match(/^isobot_tenant_\w+\{for="worker".*/gm)?.toSorted()
+    (await context.metrics.registry.metrics())
+      .match(/^isobot_tenant_(waits\{for="worker".*|refusals_total.* [1-9]\d*)$/gm)
+      ?.toSorted()
   const first = Promise.withResolvers<string>()
   const second = Promise.withResolvers<string>()
   const answers = [

@@ -49,7 +49,7 @@ const asCode = <Result>(tenant: string, work: () => Result) => asTenant({ tenant
 /** The metrics of the waits for shares. */
 async function figures(): Promise<string[]> {
   const text = await metrics.registry.metrics()
-  return text.split('\n').filter((line) => line.startsWith('isobot_tenant_'))
+  return text.split('\n').filter((line) => /^isobot_tenant_(waits|refusals_total.* [1-9])/.test(line))
 }
 /** The refusal of work; undefined when it is done. */
 const refusalOf = (work: Promise<unknown>) =>
