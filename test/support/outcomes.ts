@@ -7,12 +7,17 @@ export const eventsAtEnd = (platform: Platform, botId: string) =>
   platform.context.db('events').where({ bot_id: botId }).whereNotIn('status', ['scheduled', 'pending'])
 
 /** Waits until `count` events of a bot have ended; returns them in the order of their creation. */
-export async function endedEvents(platform: Platform, botId: string, count: number): Promise<EventRow[]> {
+export async function endedEvents(
+  platform: Platform,
+  botId: string,
+  count: number,
+  timeout = 50_000,
+): Promise<EventRow[]> {
   const ended = () => eventsAtEnd(platform, botId)
   const countEnded = async () => Number((await ended().count<{ count: string }[]>())[0]!.count)
   // `expect.poll` belongs to one test at a time, and some tests run concurrently.
   await vi.waitFor(async () => expect(await countEnded()).toBeGreaterThanOrEqual(count), {
-    timeout: 50_000,
+    timeout,
     interval: 20,
   })
   return ended().orderBy(['created_at', 'id'])
