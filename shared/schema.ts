@@ -129,6 +129,9 @@ function dotted(pointer: string): string {
   return pointer.slice(1).replaceAll('/', '.')
 }
 
+/** A longer pattern says less than the description beside it. */
+const maxLegiblePattern = 60
+
 /** Describes one problem, for instance `must be string`. */
 export function describeProblem({ keyword, message, params, parentSchema }: ErrorObject): string {
   if (keyword === 'enum') return `must be one of ${(params['allowedValues'] as unknown[]).map(String).join(', ')}`
@@ -137,7 +140,9 @@ export function describeProblem({ keyword, message, params, parentSchema }: Erro
     return 'must be a time of the years 1 to 9999, as 2026-11-22T10:00:00Z is (format "date-time")'
   }
   if (keyword === 'pattern' && typeof parentSchema?.['description'] === 'string') {
-    return `${message}: ${parentSchema['description'].replace(/\.$/, '')}`
+    const isLegible = String(params['pattern']).length <= maxLegiblePattern
+    const words = parentSchema['description'].replace(/\.$/, '')
+    return `${isLegible ? message : 'has another form than it must have'}: ${words}`
   }
   if (keyword !== 'discriminator') return message ?? 'is not valid'
   const variants = (parentSchema?.['oneOf'] ?? []) as { properties: { type: { const: string } } }[]

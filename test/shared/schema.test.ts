@@ -25,3 +25,14 @@ test('large texts are measured without a look at each character', () => {
   expect(performance.now() - begin).toBeLessThan(200)
   expect(isCode(`${text}${text}`)).toBe(false)
 })
+
+test('a text that has no match for a long pattern is told the form in words, without the pattern', () => {
+  const description = 'A code of letters.'
+  const describe = (pattern: string) => {
+    const isCode = compile({ type: 'string', pattern, description }, 'body')
+    expect(isCode('1')).toBe(false)
+    return describeErrors(isCode, 'code')
+  }
+  expect(describe('^[a-z]+$')).toBe('code must match pattern "^[a-z]+$": A code of letters')
+  expect(describe(`^(${'[a-z]'.repeat(20)})$`)).toBe('code has another form than it must have: A code of letters')
+})
