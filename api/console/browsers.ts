@@ -11,9 +11,9 @@ export const consoleBrowsers: Browsers = { chrome: '123', firefox: '124', safari
 /** For the web chat: style sheets that scripts construct, `toSorted`, `toWellFormed`, lookbehinds. */
 export const webchatBrowsers: Browsers = { chrome: '111', firefox: '119', safari: '16.4' }
 
-/** The targets of a bundler, which writes syntax and styles that these browsers read. */
+/** The targets of a bundler, which writes syntax and styles that these browsers read. Safari of phones has further prefixes. */
 export function targetOf(browsers: Browsers): string[] {
-  return Object.entries(browsers).map(([name, version]) => name + version)
+  return Object.entries({ ...browsers, ios: browsers.safari }).map(([name, version]) => name + version)
 }
 
 /** The browsers in a sentence. */

@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createChatUser } from '../support/chat-client.ts'
 import type { Platform } from '../support/platform.ts'
@@ -6,10 +6,11 @@ import { installing, openConsole, patience, signIn } from './open-console.ts'
 
 const parts = new AsyncDisposableStack()
 let platform: Platform
+let browser: Browser
 let page: Page
 
 beforeAll(async () => {
-  ;({ platform, page } = await openConsole(parts))
+  ;({ platform, browser, page } = await openConsole(parts))
   await signIn(page, platform)
 }, installing)
 afterAll(() => parts.disposeAsync())
@@ -179,4 +180,31 @@ test('a box whose change is refused shows what is stored', async () => {
   await box.click()
   await page.getByText('Events keep their prompts from now on.').waitFor()
   expect(await box.isChecked()).toBe(true)
+})
+
+test('on a phone, fields have letters that Safari does not enlarge the page for, and names of bots are whole', async () => {
+  const name = 'A bot whose name has more words than a line of a phone has room for'
+  const bot = await platform.createBot('export const actions = { first() { return {} } }\n', { name })
+  const context = await browser.newContext({ viewport: { width: 390, height: 760 }, hasTouch: true, isMobile: true })
+  const phone = await context.newPage()
+  const sizes = () =>
+    phone.evaluate<
+      number[]
+    >(`[...document.querySelectorAll('input:not([type=checkbox], [type=file]), select, textarea')]
+      .map((field) => parseFloat(getComputedStyle(field).fontSize))`)
+  await phone.goto(`${platform.url}/console`)
+  await phone.getByLabel('Personal token').fill(platform.token)
+  expect(await sizes()).toEqual([16])
+  await phone.getByRole('button', { name: 'Sign in' }).click()
+  const link = phone.getByRole('link', { name })
+  await link.waitFor()
+  expect(await link.evaluate((link) => link.scrollWidth <= link.clientWidth)).toBe(true)
+  for (const path of ['conversations', 'settings', 'tables']) {
+    await phone.goto(`${platform.url}/console/bots/${bot.id}/${path}`)
+    await phone.getByRole('heading', { level: 1 }).waitFor()
+    await phone.locator('.skeleton').first().waitFor({ state: 'detached' })
+    expect((await sizes()).filter((size) => size < 16)).toEqual([])
+    expect(await phone.evaluate('document.documentElement.scrollWidth')).toBe(390)
+  }
+  await context.close()
 })

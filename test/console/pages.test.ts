@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { glob, readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -42,6 +42,15 @@ test('the page, until its script runs, and the documentation name the browsers t
   expect(html.replaceAll(/\s+/g, ' ')).toContain(`it needs ${namesOf(consoleBrowsers)}, or a newer version`)
   expect(await pageOf('console.md')).toContain(`It needs ${namesOf(consoleBrowsers)}, or a newer version`)
   expect(await pageOf('web-chat.md')).toContain(`The chat needs ${namesOf(webchatBrowsers)}, or a newer version`)
+})
+
+test('phones with Safari show texts in the sizes that their styles have', async () => {
+  const names = await Array.fromAsync(glob('**/*.css', { cwd: outputDirectory }))
+  const own = names.filter((name) => /\/(index|frame)-[^/]+$/.test(name))
+  expect(own).toHaveLength(2)
+  for (const name of own) {
+    expect(await readFile(join(outputDirectory, name), 'utf8')).toContain('-webkit-text-size-adjust:100%')
+  }
 })
 
 test('the address of the platform itself leads to it', async () => {

@@ -1,6 +1,6 @@
 /** The style of the bubble and of the panel with the frame, in the shadow root: neither reaches the page nor is reached. */
 export const style = `
-:host { all: initial; }
+:host { all: initial; -webkit-text-size-adjust: 100%; }
 [hidden] { display: none !important; }
 * { box-sizing: border-box; font: 15px/1.4 system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif; }
 .bubble, .panel, .invitation { position: fixed; inset-inline-end: 20px; }
