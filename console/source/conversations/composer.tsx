@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { pastedFiles, useDroppedFiles } from '../../widget/frame/given-files.ts'
 import type { Handover } from '../api/types.ts'
 import { Segmented } from '../parts/choice.tsx'
+import { hasNoFocus } from '../parts/has-no-focus.ts'
 import { Icon } from '../parts/icons.tsx'
 import { notify } from '../state/notices.ts'
 import { useUnsaved } from '../state/unsaved.ts'
@@ -75,6 +76,8 @@ export function Composer(props: ComposerProps): JSX.Element | null {
     <div
       class={`compose ${kind}`}
       ref={element}
+      // In Safari its buttons get no focus by a click: it stays within, and none of the next letters is a shortcut.
+      tabIndex={-1}
       onFocusOut={({ relatedTarget }) => {
         // In another window, the focus of this one stays.
         const focused = (relatedTarget ?? document.activeElement) as Node | null
@@ -162,8 +165,8 @@ function Field({ botId, conversationId, handoverId, kind, mayReply, takesFocus, 
     setIsBusy(false)
     onSent()
     // A member who has gone elsewhere meanwhile stays there.
-    const { activeElement, body } = document
-    if (activeElement === body || field.current?.form?.contains(activeElement)) field.current?.focus()
+    const compose = field.current?.closest('.compose')
+    if (hasNoFocus() || compose?.contains(document.activeElement)) field.current?.focus()
   }
   useUnsaved(draft.text.trim() !== '' || draft.files.length > 0)
   const attach = (given: File[]) => {

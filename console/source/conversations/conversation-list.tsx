@@ -5,6 +5,7 @@ import { ask } from '../api/ask.ts'
 import type { Bot } from '../api/types.ts'
 import { chatIsOpen } from '../bot/tab.ts'
 import { formatCount, shortId } from '../format.ts'
+import { hasNoFocus } from '../parts/has-no-focus.ts'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { More } from '../parts/more.tsx'
@@ -53,7 +54,7 @@ export function ConversationList({ bot }: { bot: Bot }): JSX.Element {
     const row = openedId && section.current?.querySelector<HTMLElement>(`[data-row][href*="/${openedId}"]`)
     openedId = undefined
     // By keyboard, the list goes on at the conversation that was closed.
-    if (row && document.activeElement === document.body) row.focus({ preventScroll: true })
+    if (row && hasNoFocus()) row.focus({ preventScroll: true })
   }, [])
   return (
     <section class="event-list" aria-label="Conversations" ref={section}>
@@ -91,10 +92,18 @@ function Row({ botId, conversation }: { botId: string; conversation: Listed }): 
         href={to('bots', botId, 'conversations', id) + location.search}
         onClick={() => (openedId = id)}
       >
-        <strong class="who">{user?.name ?? (user ? shortId(user.id) : 'No participant')}</strong>
-        <span class="what">
-          {message.author !== 'user' && <span class="quiet">{message.author === 'bot' ? 'Bot' : 'Member'}: </span>}
-          {message.preview}
+        <strong class="who" dir="auto">
+          {user?.name ?? (user ? shortId(user.id) : 'No participant')}
+        </strong>
+        <span class="what" dir="auto">
+          {message.author === 'user' ? (
+            message.preview
+          ) : (
+            <>
+              <span class="quiet">{message.author === 'bot' ? 'Bot' : 'Member'}: </span>
+              <bdi>{message.preview}</bdi>
+            </>
+          )}
         </span>
         <span class="facts quiet">
           <span>{installationAlias}</span>

@@ -4,7 +4,11 @@ import type { HandoverWithNotes } from './use-handovers.ts'
 
 /** A moment at which other participants begin to answer: people, one of them, or the bot again. */
 export interface Turn {
+  /** A text of a person before the line's own, with a direction of its own. */
+  name?: string
   text: string
+  /** Another one, after the line's own. */
+  title?: string | undefined
   at: string
 }
 
@@ -44,8 +48,8 @@ export function toEntries({ messages, nextToken }: LoadedMessages, handovers: Ha
 function turnsOf(handover: Handover): Turn[] {
   const { title, requestedBy, createdAt, member, assignedAt, endedAt, status } = handover
   const turns: Turn[] = []
-  if (requestedBy !== 'member') turns.push({ text: `Handed over to people${title ? `: ${title}` : ''}`, at: createdAt })
-  if (member && assignedAt) turns.push({ text: `${member.name} answers`, at: assignedAt })
+  if (requestedBy !== 'member') turns.push({ text: 'Handed over to people', title, at: createdAt })
+  if (member && assignedAt) turns.push({ name: member.name, text: 'answers', at: assignedAt })
   if (endedAt) {
     const text =
       status === 'expired' ? 'The time of the handover is over: the bot answers' : 'Handed back: the bot answers'

@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
 import type { Handover } from '../api/types.ts'
 import { ActionButton } from '../parts/action-button.tsx'
+import { hasNoFocus } from '../parts/has-no-focus.ts'
 import { Status } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
 import { notify } from '../state/notices.ts'
@@ -25,7 +26,7 @@ export function HandoverBar({ botId, conversationId, handover, onChange }: Hando
   const bar = useRef<HTMLDivElement>(null)
   // The button that had the focus may be gone with the state that it changed. Before the next key, which the conversation must get.
   useLayoutEffect(() => {
-    if (document.activeElement === document.body) bar.current?.focus()
+    if (hasNoFocus()) bar.current?.focus()
   }, [handover?.status])
   const act = async (action: () => Promise<unknown>) => {
     setIsBusy(true)
@@ -89,9 +90,9 @@ function Facts({ handover }: { handover: Handover }): JSX.Element {
   const { title, description, requestedBy, createdAt, assignedAt, expiresAt, member } = handover
   return (
     <>
-      {title && <strong>{title}</strong>}
+      {title && <strong dir="auto">{title}</strong>}
       {description && (
-        <p class="description" tabIndex={0}>
+        <p class="description" dir="auto" tabIndex={0}>
           {description}
         </p>
       )}

@@ -37,7 +37,7 @@ export function TranscriptPanel({
       <header>
         {start}
         <h2>
-          {namesOf(participants)}
+          <bdi>{namesOf(participants)}</bdi>
           <span class="quiet">
             began <Time at={conversation.createdAt} />
           </span>

@@ -3,6 +3,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { Payload } from '../chat/payload.tsx'
 import { formatAbsolute, formatMoment, shortId } from '../format.ts'
 import { ActionButton } from '../parts/action-button.tsx'
+import { hasNoFocus } from '../parts/has-no-focus.ts'
 import { Empty } from '../parts/loaded.tsx'
 import { useStayAtEnd } from '../parts/stay-at-end.ts'
 import { Outcome } from '../parts/status.tsx'
@@ -52,7 +53,7 @@ export function Transcript(props: TranscriptProps): JSX.Element {
     // The messages in view keep their position, and the button that is gone leaves the focus to them.
     requestAnimationFrame(() => {
       log.scrollTop = log.scrollHeight - below
-      if (document.activeElement === document.body) log.focus()
+      if (hasNoFocus()) log.focus()
     })
   }
   return (
@@ -121,10 +122,18 @@ function Unfinished({ writings }: { writings: readonly Writing[] }): JSX.Element
 }
 
 /** The line between messages at which other participants begin to answer. */
-function TurnLine({ turn: { text, at } }: { turn: Turn }): JSX.Element {
+function TurnLine({ turn: { name, text, title, at } }: { turn: Turn }): JSX.Element {
   return (
     <li class="turn">
-      <span>{text}</span>
+      <span>
+        {name !== undefined && <bdi>{`${name} `}</bdi>}
+        {text}
+        {title && (
+          <>
+            : <bdi>{title}</bdi>
+          </>
+        )}
+      </span>
       <time class="quiet" dateTime={at} title={formatAbsolute(at)}>
         {formatMoment(at)}
       </time>
@@ -141,7 +150,7 @@ function Message({ botId, message }: { botId: string; message: TranscriptMessage
     <li class={author.kind === 'user' ? 'theirs' : author.kind} id={id}>
       <p class="author">
         {author.kind === 'member' && <Picture name={name} url={author.pictureUrl} />}
-        <strong>{name}</strong>
+        <strong dir="auto">{name}</strong>
         {author.kind === 'member' && <span class="quiet">member</span>}
         <time class="quiet" dateTime={createdAt} title={formatAbsolute(createdAt)}>
           {formatMoment(createdAt)}

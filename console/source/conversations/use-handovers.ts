@@ -12,11 +12,15 @@ export interface HandoverWithNotes {
 /** The newest handovers of a conversation that are shown. */
 const maxHandovers = 20
 
-/**
- * Loads the handovers of a conversation: at each call the one in progress, and the ended ones only after a change. The
- * requests for the notes of one handover are one reading in the audit log.
- */
-export function useHandovers(botId: string, conversationId: string) {
+interface Handovers {
+  /** Loads the one in progress each time, and the ended ones only after a change. */
+  load(current: Handover | undefined, abort: AbortSignal): Promise<HandoverWithNotes[]>
+  /** Loads the ended ones too the next time: the member may have changed their notes. */
+  forget(): void
+}
+
+/** The handovers of a conversation. The requests for the notes of one handover are one reading in the audit log. */
+export function useHandovers(botId: string, conversationId: string): Handovers {
   const readings = useRef(new Map<string, string | undefined>())
   const ended = useRef<{ beside: string | undefined; handovers: HandoverWithNotes[] }>(undefined)
   const withNotes = async (handover: Handover, abort: AbortSignal): Promise<HandoverWithNotes> => {
@@ -38,8 +42,11 @@ export function useHandovers(botId: string, conversationId: string) {
     ended.current = { beside: current?.id, handovers: loaded }
     return loaded
   }
-  return async (current: Handover | undefined, abort: AbortSignal): Promise<HandoverWithNotes[]> => {
-    const [former, now] = await Promise.all([loadEnded(current, abort), current && withNotes(current, abort)])
-    return now ? [now, ...former] : former
+  return {
+    async load(current, abort) {
+      const [former, now] = await Promise.all([loadEnded(current, abort), current && withNotes(current, abort)])
+      return now ? [now, ...former] : former
+    },
+    forget: () => (ended.current = undefined),
   }
 }

@@ -39,7 +39,7 @@ export function useTranscript(botId: string, conversationId: string): OpenTransc
   const readingNow = useRef<string>(undefined)
   const loaded = useRef<LoadedMessages>({ messages: [] })
   const [isBusy, setIsBusy] = useState(false)
-  const loadHandovers = useHandovers(botId, conversationId)
+  const handovers = useHandovers(botId, conversationId)
   const [every, setEvery] = useState(everyMilliseconds)
   const load = async (abort: AbortSignal) => {
     const about = await ask<'getBotConversation'>('GET', path, { query: { reading: readingNow.current }, abort })
@@ -47,12 +47,12 @@ export function useTranscript(botId: string, conversationId: string): OpenTransc
     setReading(about.reading)
     setEvery(isMine(about.handover) ? everyMillisecondsOfMine : everyMilliseconds)
     const query = { pageSize, reading: readingNow.current }
-    const [page, handovers] = await Promise.all([
+    const [page, listed] = await Promise.all([
       ask<'listBotConversationMessages'>('GET', `${path}/messages`, { query, abort }),
-      loadHandovers(about.handover, abort),
+      handovers.load(about.handover, abort),
     ])
     loaded.current = withNewest(loaded.current, page)
-    return { about, loaded: loaded.current, handovers }
+    return { about, loaded: loaded.current, handovers: listed }
   }
   const { isFollowing, writings } = useConversationLines(path, reading, () => resource.reload())
   const resource: Resource<Answers> = useResource(`transcript ${path}`, load, {
@@ -73,8 +73,13 @@ export function useTranscript(botId: string, conversationId: string): OpenTransc
     }
   }
   const { data } = resource
+  /** After an action of the member. */
+  const reload = () => {
+    handovers.forget()
+    resource.reload()
+  }
   return {
-    resource: { ...resource, data: data && { ...data, loaded: latestOf(loaded.current, data.loaded) } },
+    resource: { ...resource, reload, data: data && { ...data, loaded: latestOf(loaded.current, data.loaded) } },
     isBusy,
     loadOlder,
     writings,

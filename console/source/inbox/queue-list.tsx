@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { Picture } from '../conversations/picture.tsx'
 import { now, shortId } from '../format.ts'
 import { ActionButton } from '../parts/action-button.tsx'
+import { hasNoFocus } from '../parts/has-no-focus.ts'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { moveBetweenRows } from '../parts/rows.ts'
@@ -80,7 +81,7 @@ function Rows({ listed, openId }: { listed: Listed[]; openId: string | undefined
   const tabStop = inTabOrder?.handover.id ?? ids[0]
   // A row with the focus disappears when its handover leaves the queue; the next one gets the focus.
   useEffect(() => {
-    if (lost.current === undefined || document.activeElement !== document.body) return
+    if (lost.current === undefined || !hasNoFocus()) return
     const rows = list.current?.querySelectorAll<HTMLElement>('[data-row]')
     rows?.[Math.min(lost.current, rows.length - 1)]?.focus()
   }, [ids.join(' ')])
@@ -131,11 +132,21 @@ function Row({ bot, handover, isOpen, isTabStop }: Listed & { isOpen: boolean; i
         aria-current={isOpen ? 'true' : undefined}
       >
         <Picture name={name} url={undefined} />
-        <span class="who">{name}</span>
+        <span class="who" dir="auto">
+          {name}
+        </span>
         <span class={`number when ${waitsLong ? 'warn' : 'quiet'}`}>
           <Time at={endedAt ?? createdAt} />
         </span>
-        <span class="what">{lastMessage ? previewOf(lastMessage) : (title ?? 'Handed over')}</span>
+        <span class="what" dir="auto">
+          {lastMessage?.isFromUser === false ? (
+            <>
+              You: <bdi>{lastMessage.preview}</bdi>
+            </>
+          ) : (
+            (lastMessage?.preview ?? title ?? 'Handed over')
+          )}
+        </span>
         {unreadCount > 0 && (
           <span class="count">
             {unreadCount === 99 ? '99+' : unreadCount}
@@ -144,15 +155,20 @@ function Row({ bot, handover, isOpen, isTabStop }: Listed & { isOpen: boolean; i
         )}
         <span class="facts quiet">
           <State handover={handover} />
-          <span>{[lastMessage && title, bot.name, integration].filter(Boolean).join(', ')}</span>
+          <span>
+            {lastMessage && title && (
+              <>
+                <bdi>{title}</bdi>
+                {', '}
+              </>
+            )}
+            <bdi>{bot.name}</bdi>
+            {integration && `, ${integration}`}
+          </span>
         </span>
       </a>
     </li>
   )
-}
-
-function previewOf({ isFromUser, preview }: NonNullable<Listed['handover']['lastMessage']>): string {
-  return `${isFromUser ? '' : 'You: '}${preview}`
 }
 
 function State({ handover: { status, member } }: Pick<Listed, 'handover'>): JSX.Element {
