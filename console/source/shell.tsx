@@ -116,7 +116,7 @@ function Account(): JSX.Element {
   return (
     <div class="account">
       <div>
-        <strong>{displayName || '\u00a0'}</strong>
+        <strong dir="auto">{displayName || '\u00a0'}</strong>
         <span>{role || '\u00a0'}</span>
       </div>
       <button type="button" class="button icon-only" aria-label="Sign out" title="Sign out" onClick={leave}>

@@ -104,7 +104,7 @@ function BotHeader({ id, bot }: { id: string; bot: Bot | undefined }): JSX.Eleme
           <a href={to('bots')}>Bots</a>
         </nav>
         <h1>
-          {bot?.name ?? '\u00a0'}
+          <bdi>{bot?.name ?? '\u00a0'}</bdi>
           <Status tone={tone}>{word}</Status>
         </h1>
         <p class="facts">

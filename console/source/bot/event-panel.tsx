@@ -47,11 +47,13 @@ function EventBody({ bot, event }: { bot: Bot; event: EventDetail }): JSX.Elemen
         <Outcome of={event.status} />
         {event.isReplayable && mayChange.value && <Replay botId={bot.id} eventId={event.id} />}
       </div>
-      {event.preview && <blockquote>{event.preview}</blockquote>}
+      {event.preview && <blockquote dir="auto">{event.preview}</blockquote>}
       <Facts botId={bot.id} event={event} />
       {event.error ? (
         <Section title="Error">
-          <p class="error-message">{event.error.message}</p>
+          <p class="error-message" dir="auto">
+            {event.error.message}
+          </p>
           <Stack botId={bot.id} stack={event.error.stack} />
         </Section>
       ) : (

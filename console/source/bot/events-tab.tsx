@@ -141,9 +141,13 @@ function EventRow(props: { botId: string; event: EventSummary; isOpen: boolean }
       >
         <Outcome of={event.status} />
         <span class="what">
-          {event.preview ?? <code>{event.type}</code>}
+          {event.preview === undefined ? <code>{event.type}</code> : <span dir="auto">{event.preview}</span>}
           {event.preview !== undefined && <code class="quiet">{event.type}</code>}
-          {event.failureReason && <span class="reason">{event.failureReason}</span>}
+          {event.failureReason && (
+            <span class="reason" dir="auto">
+              {event.failureReason}
+            </span>
+          )}
         </span>
         <span class="number quiet">{formatMilliseconds(event.milliseconds)}</span>
         <span class="number quiet when">

@@ -64,8 +64,8 @@ export function VersionsTab({ bot, reloadBot, segments: [chosenId] }: TabProps):
                   <li key={version.id} class={version.id === chosenId ? 'chosen' : ''}>
                     <a data-row href={to('bots', bot.id, 'versions', version.id)}>
                       <code>{version.hash.slice(0, 7)}</code>
-                      {!version.hash.startsWith(version.name) && <strong>{version.name}</strong>}
-                      <span class="quiet">
+                      {!version.hash.startsWith(version.name) && <strong dir="auto">{version.name}</strong>}
+                      <span class="quiet" dir="auto">
                         {version.description ?? [...version.hooks, ...version.actions].join(', ')}
                       </span>
                     </a>

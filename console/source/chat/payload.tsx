@@ -108,9 +108,9 @@ function Options({ options, say }: { options: Record<string, unknown>[]; say: Sa
 }
 
 function Option({ label, value, say }: { label: string; value: string; say: Say | undefined }): JSX.Element {
-  if (!say) return <span class="tag">{label}</span>
+  if (!say) return <bdi class="tag">{label}</bdi>
   return (
-    <button type="button" class="button small" onClick={({ detail }) => detail < 2 && say(label, value)}>
+    <button type="button" class="button small" dir="auto" onClick={({ detail }) => detail < 2 && say(label, value)}>
       {label}
     </button>
   )

@@ -87,7 +87,7 @@ function Person({ botId, person }: { botId: string; person: Participant }): JSX.
     <li>
       <p class="person">
         <Picture name={name ?? id} url={pictureUrl} />
-        <strong>{name ?? shortId(id)}</strong>
+        <strong dir="auto">{name ?? shortId(id)}</strong>
       </p>
       <p class="facts">
         <Copy text={id} shown={shortId(id)} label="user id" />

@@ -27,7 +27,7 @@ export function Note({ botId, handoverId, note, onDeleted }: NoteProps): JSX.Ele
     <li class="note" id={id}>
       <p class="author">
         <Icon name="note" />
-        <strong>{author.name || 'A former member'}</strong>
+        <strong dir="auto">{author.name || 'A former member'}</strong>
         <span class="quiet">note, for members only</span>
         <time class="quiet" dateTime={createdAt} title={formatAbsolute(createdAt)}>
           {formatMoment(createdAt)}

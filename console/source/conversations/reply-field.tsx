@@ -143,7 +143,7 @@ function CannedReplyList({ id, found, isLoaded, current, onPick }: CannedReplyLi
             onClick={() => onPick(reply)}
           >
             <code>/{reply.shortcut}</code>
-            <span>{reply.text}</span>
+            <span dir="auto">{reply.text}</span>
           </li>
         ))}
       </ul>

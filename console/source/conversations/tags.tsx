@@ -8,7 +8,7 @@ export function Tags({ tags, limit = Infinity }: { tags: Record<string, string>;
     <span class="tag-list">
       {all.slice(0, limit).map(([key, value]) => (
         <span key={key} class="tag" title={`${key}: ${value}`}>
-          {key}: {value}
+          <bdi>{key}</bdi>: <bdi>{value}</bdi>
         </span>
       ))}
       {all.length > limit && <span>{all.length - limit} more</span>}

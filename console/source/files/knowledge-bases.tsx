@@ -45,7 +45,7 @@ export function KnowledgeBases({ botId, bases }: KnowledgeBasesProps): JSX.Eleme
             <ul class="plain lines panel" aria-label="Knowledge bases">
               {knowledgeBases.map((base) => (
                 <li key={base.id}>
-                  <span>{base.name}</span>
+                  <span dir="auto">{base.name}</span>
                   <code class="quiet">{base.id}</code>
                   <button
                     type="button"

@@ -62,8 +62,12 @@ export function FlowHeader({ botId, title, description, children }: FlowHeaderPr
           Flows
         </a>
       </nav>
-      <h2>{title}</h2>
-      {description && <p class="quiet">{description}</p>}
+      <h2 dir="auto">{title}</h2>
+      {description && (
+        <p class="quiet" dir="auto">
+          {description}
+        </p>
+      )}
       <span class="spacer" />
       {children}
     </header>

@@ -205,7 +205,12 @@ function EventNote({ botId, eventId, event, isDeployed, flowId }: EventNoteProps
       <span>
         {event ? 'The path of event ' : 'Not found: event '}
         <a href={to('bots', botId, 'events', eventId)}>{shortId(eventId)}</a>
-        {event?.preview && <> “{event.preview}”</>}
+        {event?.preview && (
+          <>
+            {' '}
+            “<bdi>{event.preview}</bdi>”
+          </>
+        )}
         {event && !isDeployed && ', in the version that handled it, which is not the deployed one'}
       </span>
       <a class="button small" href={to('bots', botId, 'flows', ...(flowId === undefined ? [] : [flowId]))}>
@@ -235,10 +240,14 @@ function FlowList({ botId, flows, waits, visits, mayAdd }: FlowListProps): JSX.E
           <li key={id}>
             <div>
               <a href={to('bots', botId, 'flows', id) + search} data-row>
-                {name ?? id}
+                <bdi>{name ?? id}</bdi>
               </a>
               {visits.some(({ flow }) => flow === id) && <Status tone="good">on the path</Status>}
-              {description && <p class="quiet">{description}</p>}
+              {description && (
+                <p class="quiet" dir="auto">
+                  {description}
+                </p>
+              )}
             </div>
             <span class="number quiet">{plural(nodes.length, 'node')}</span>
             <span class="number quiet">{plural(cards, 'card')}</span>

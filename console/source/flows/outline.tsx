@@ -41,7 +41,7 @@ function OutlineNode({ node, ...view }: FlowView & { node: FlowNode }): JSX.Elem
   return (
     <li ref={item} class={`${isSelected ? 'selected' : ''} ${visited.length > 0 ? 'visited' : ''}`}>
       <a href={addressOf(node.id)} aria-current={isSelected ? 'true' : undefined} data-row>
-        {node.name ?? node.id}
+        <bdi>{node.name ?? node.id}</bdi>
       </a>
       {node.id === flow.start && <span class="quiet"> start</span>}
       {visited.length > 0 && <span class="quiet"> on the path</span>}
@@ -64,7 +64,7 @@ function OutlineNode({ node, ...view }: FlowView & { node: FlowNode }): JSX.Elem
 function OutlineCard({ card, isVisited, ...view }: FlowView & { card: Card; isVisited: boolean }): JSX.Element {
   return (
     <li class={isVisited ? 'visited' : ''}>
-      <code>{card.type}</code> <span>{textOf(card)}</span>
+      <code>{card.type}</code> <bdi>{textOf(card)}</bdi>
       {isVisited && <span class="visually-hidden"> on the path</span>}
       <Ports {...view} ports={portsOf(card)} />
     </li>
@@ -77,12 +77,12 @@ function Ports({ ports, addressOf }: FlowView & { ports: Port[] }): JSX.Element 
     <ol class="plain ports">
       {ports.map(({ name, target }) => (
         <li key={name}>
-          {name} →{' '}
+          <bdi>{name}</bdi> →{' '}
           {target.kind === 'end' ? (
             'end'
           ) : (
             <a href={target.kind === 'node' ? addressOf(target.node) : addressOf(target.node, target.flow)}>
-              {nameOf(target)}
+              <bdi>{nameOf(target)}</bdi>
             </a>
           )}
         </li>

@@ -104,7 +104,9 @@ function NodeBox({ node, box, place, ...view }: NodeBoxProps): JSX.Element {
       data-row
     >
       <span class="head">
-        <span class="name">{node.name ?? node.id}</span>
+        <span class="name" dir="auto">
+          {node.name ?? node.id}
+        </span>
         {waiting > 0 && (
           <span class="waiting">
             {waiting}
@@ -120,11 +122,16 @@ function NodeBox({ node, box, place, ...view }: NodeBoxProps): JSX.Element {
 }
 
 function RowOf({ row, isVisited }: { row: Row; isVisited: boolean }): JSX.Element {
-  if (row.kind === 'port') return <span class="port">{row.name}</span>
+  if (row.kind === 'port')
+    return (
+      <span class="port">
+        <bdi>{row.name}</bdi>
+      </span>
+    )
   if (row.kind === 'rest') return <span class="card quiet">and {row.cards} more</span>
   return (
     <span class={`card ${isVisited ? 'visited' : ''}`}>
-      <code>{row.card.type}</code> <span>{textOf(row.card)}</span>
+      <code>{row.card.type}</code> <bdi>{textOf(row.card)}</bdi>
     </span>
   )
 }

@@ -72,7 +72,7 @@ function ReplyList({ replies, onOpen }: { replies: CannedReply[]; onOpen: (open:
         <li key={reply.id}>
           <div>
             <code>/{reply.shortcut}</code>
-            <p>{reply.text}</p>
+            <p dir="auto">{reply.text}</p>
           </div>
           <span class="actions">
             {(['edit', 'delete'] as const).map((action) => (

@@ -53,7 +53,7 @@ export function ColleaguesDialog({ onClose }: { onClose: () => void }): JSX.Elem
                 <li key={id}>
                   <Picture name={name} url={pictureUrl} />
                   <span>
-                    <strong>{name}</strong>
+                    <strong dir="auto">{name}</strong>
                     {id === membership.value?.id && <span class="quiet"> (you)</span>}
                     <span class="quiet"> {plural(openHandovers, 'conversation')}</span>
                   </span>

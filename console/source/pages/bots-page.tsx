@@ -106,7 +106,7 @@ function BotRow({ bot }: { bot: ListedHealth }): JSX.Element {
   return (
     <div class="table-row" role="row">
       <span role="cell" class="bot-name">
-        <a data-row href={to('bots', bot.botId)}>
+        <a data-row dir="auto" href={to('bots', bot.botId)}>
           {bot.name}
         </a>
         <Status tone={tone}>{word}</Status>

@@ -54,7 +54,7 @@ export function MembersPage(): JSX.Element {
             {members.map((member) => (
               <li key={member.id}>
                 <span>
-                  <strong>{member.displayName}</strong> <span class="quiet">{member.email}</span>
+                  <strong dir="auto">{member.displayName}</strong> <span class="quiet">{member.email}</span>
                   {member.id === membership.value?.id && <span class="chip">you</span>}
                   {member.status === 'invited' && (
                     <Pending member={member} {...(mayChange && { onInvited: showInvitation })} />

@@ -52,7 +52,7 @@ function WaitingBots({ queue: { bots } }: { queue: QueueState }): JSX.Element {
           {bots.map(({ botId, name, waiting, oldestWaitingAt }) => (
             <li key={botId}>
               <a data-row href={`${to('bots', botId, 'events')}?status=pending`}>
-                {name}
+                <bdi>{name}</bdi>
               </a>
               <span class="number">{plural(waiting, 'event')}</span>
               <span class="number quiet">{oldestWaitingAt && <Time at={oldestWaitingAt} />}</span>

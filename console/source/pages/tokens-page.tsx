@@ -42,7 +42,7 @@ export function TokensPage(): JSX.Element {
             <ol class="plain lines panel" aria-label="Tokens">
               {pats.map((token) => (
                 <li key={token.id}>
-                  <strong>{token.note || 'without a note'}</strong>
+                  <strong dir="auto">{token.note || 'without a note'}</strong>
                   <span class="number quiet">
                     made <Time at={token.createdAt} />
                   </span>

@@ -30,6 +30,7 @@ export function Field({ label, type = 'text', problemId, value, onChange, ...inp
       {label}
       <input
         type={kind}
+        dir="auto"
         required
         value={value}
         aria-invalid={problemId !== undefined}

@@ -34,6 +34,7 @@ export function SearchField({ label, value, onChange }: SearchFieldProps): JSX.E
       <Icon name="search" />
       <input
         type="search"
+        dir="auto"
         aria-label={label}
         placeholder={label}
         value={text}

@@ -131,7 +131,7 @@ interface CellProps {
 function Cell({ value, kind, onClick }: CellProps): JSX.Element {
   const isNone = value === null || value === undefined
   return (
-    <td class={kind === 'number' ? 'number cell' : 'cell'} onClick={onClick}>
+    <td class={kind === 'number' ? 'number cell' : 'cell'} dir="auto" onClick={onClick}>
       {isNone ? <span class="quiet">–</span> : value === '' ? <span class="quiet">empty</span> : shorten(value)}
     </td>
   )

@@ -21,6 +21,7 @@ export function Line({ label, value = '', type = 'text', onChange, ...input }: T
       {label}
       <input
         type={kind}
+        dir="auto"
         autocomplete="off"
         value={value}
         onInput={({ currentTarget }) => onChange(currentTarget.value)}
@@ -36,6 +37,7 @@ export function Area({ label, value = '', placeholder, onChange }: TextProps): J
     <label class="field">
       {label}
       <textarea
+        dir="auto"
         rows={Math.max(2, value.split('\n').length)}
         placeholder={placeholder}
         spellcheck={false}

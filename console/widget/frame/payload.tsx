@@ -107,7 +107,7 @@ function Choice({ options, label, choose }: Choose & { options: Option[]; label:
   return (
     <div class="options" role="group" aria-label={label}>
       {options.map((option, index) => (
-        <button key={index} type="button" class="option" onClick={() => choose(option.label, option.value)}>
+        <button key={index} type="button" class="option" dir="auto" onClick={() => choose(option.label, option.value)}>
           {option.label}
         </button>
       ))}
@@ -131,7 +131,7 @@ function Dropdown({ options, label, choose }: Choose & { options: Option[]; labe
       <select aria-label={label} value={chosen} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
         <option value="">{text('choose')}</option>
         {options.map(({ label }, index) => (
-          <option key={index} value={index}>
+          <option key={index} value={index} dir="auto">
             {label}
           </option>
         ))}
@@ -180,7 +180,7 @@ function CardView({ card, choose }: Choose & { card: Card }): JSX.Element {
       <Picture source={card.imageUrl} alt="" />
       <div>
         <p class="heading">{read(card.title)}</p>
-        {read(card.subtitle) && <p>{read(card.subtitle)}</p>}
+        {read(card.subtitle) && <p dir="auto">{read(card.subtitle)}</p>}
       </div>
       <div class="options">
         {listOf(card.actions).map(({ action, label, value }, index) =>
@@ -193,6 +193,7 @@ function CardView({ card, choose }: Choose & { card: Card }): JSX.Element {
               key={index}
               type="button"
               class="option"
+              dir="auto"
               // Unlike the options of a choice, it stays: the second click of a double click is none of its own.
               onClick={({ detail }) => detail < 2 && choose(read(label), read(value))}
             >
