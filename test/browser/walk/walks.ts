@@ -122,8 +122,11 @@ export async function openWalks(
       })()`
       if (!(await page.value<boolean>(opened))) throw new Error('the answer has no begin after 5 s')
     },
-    async 'a member signs in, talks to the bot in a field that grows, and sees the code in the editor'(page) {
+    async 'a member signs in, sees charts, talks to the bot in a field that grows, and sees the code in the editor'(
+      page,
+    ) {
       await signIn(page)
+      await until(page, `document.querySelectorAll('.chart-figure canvas').length === 2`)
       await page.click(
         `[...document.querySelectorAll('button')].find(({ textContent }) => textContent.trim() === 'Chat')`,
       )

@@ -14,8 +14,8 @@ export async function openWebKit(): Promise<VisitedPage | undefined> {
   const browsers = await Array.fromAsync(glob('/usr/lib/*/webkit2gtk-4.1/MiniBrowser'))
   if (browsers[0] === undefined) return undefined
   const port = await freePort()
-  // Its own sandbox does not start for root and in containers.
-  const env = { ...process.env, WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1' }
+  // Its own sandbox does not start for root and in containers. In the locale C, it has a language that no formatter accepts.
+  const env = { ...process.env, WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1', LC_ALL: 'en_US.UTF-8' }
   const driver = spawn('WebKitWebDriver', [`--port=${port}`, '--host=127.0.0.1'], { stdio: 'ignore', env })
   await once(driver, 'spawn')
   const url = `http://127.0.0.1:${port}`
