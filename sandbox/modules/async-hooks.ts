@@ -5,38 +5,88 @@ interface Frame {
   store: unknown
   before: Frame | undefined
   hasEnded: boolean
+  /** A frame around another one has a lower one. */
+  number: number
+}
+
+/** The frames of a run that are open. */
+interface OpenFrames {
+  latest: Frame | undefined
+  /** By the names of the functions that wait for them. */
+  named: Map<string, Frame>
+  /** The number of the frame whose branches are open, several beside each other; 0 for the run itself. */
+  branchesOf: number | undefined
 }
 
 /** The runs whose stores a storage remembers: more than an isolate has at the same time. */
 const maxRuns = 1000
+/** The calls, and waiting functions, among which the part of a run is looked for. */
+const maxCalls = 1000
+
+let frameCount = 0
+
+/** The names of the functions that are called, and of those that wait for them, from the inside to the outside. */
+function callers(): (string | null)[] {
+  const { prepareStackTrace, stackTraceLimit } = Error
+  let names: (string | null)[] = []
+  try {
+    Error.stackTraceLimit = maxCalls
+    Error.prepareStackTrace = (_error, calls) => (names = calls.map((call) => call.getFunctionName()))
+    void new Error('looks for its callers').stack
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+    if (prepareStackTrace) Error.prepareStackTrace = prepareStackTrace
+    else Reflect.deleteProperty(Error, 'prepareStackTrace')
+  }
+  return names
+}
 
 /**
  * Makes Node's `AsyncLocalStorage`, as far as an engine without asynchronous contexts can have it: a store is that of the run, a
- * hook or a handler with all that it awaits, until the promise of its callback settles. Runs at the same time have stores of their own;
- * branches of one run that are carried out at the same time see that of the latest.
+ * hook or a handler with all that it awaits, until the promise of its callback settles. Runs at the same time have stores of their own.
+ *
+ * Of branches of one run that are carried out at the same time, each has its own store where functions await each other up to the
+ * callback: then the trace of the engine names the function that waits for it. Elsewhere a branch has the store of the latest one.
  *
  * @param runName the name of the run whose turn it is; empty while a module loads
  */
 function createStorageClass(runName: () => string) {
   return class AsyncLocalStorage {
-    /** The innermost frames, by run. */
-    readonly #frames = new Map<string, Frame>()
+    readonly #runs = new Map<string, OpenFrames>()
 
     run(store: unknown, callback: Callback, ...values: unknown[]): unknown {
-      const name = runName()
-      const frame = this.#enter(name, store)
-      const leave = () => this.#leave(name, frame)
-      let isAsync = false
-      try {
-        const result = callback(...values)
-        if (!(result instanceof Promise)) return result
-        isAsync = true
-        // It is the first reaction to the result, so code that awaits the result continues after it.
-        result.then(leave, leave)
-        return result
-      } finally {
-        if (!isAsync) leave()
+      const run = runName()
+      const open = this.#open(run)
+      const outer = open.latest && this.#awaited(open)
+      const branchesOf = outer === open.latest ? undefined : (outer?.number ?? 0)
+      if (branchesOf !== undefined) open.branchesOf = Math.min(branchesOf, open.branchesOf ?? branchesOf)
+      const frame = this.#enter(open, store)
+      const name = `AsyncLocalStorage ${frame.number}`
+      open.named.set(name, frame)
+      const leave = () => {
+        open.named.delete(name)
+        this.#leave(run, frame)
       }
+      let result: unknown
+      let failure: { error: unknown } | undefined
+      // The trace names it. It alone awaits the result: a promise that two await is in no trace.
+      const { [name]: wait } = {
+        async [name]() {
+          try {
+            result = callback(...values)
+          } catch (error) {
+            failure = { error }
+          }
+          try {
+            return result instanceof Promise ? await result : undefined
+          } finally {
+            leave()
+          }
+        },
+      }
+      const waited = wait!()
+      if (failure) throw failure.error
+      return result instanceof Promise ? waited : result
     }
 
     exit(callback: Callback, ...values: unknown[]): unknown {
@@ -44,15 +94,20 @@ function createStorageClass(runName: () => string) {
     }
 
     enterWith(store: unknown): void {
-      this.#enter(runName(), store)
+      const open = this.#open(runName())
+      const frame = open.branchesOf !== undefined && this.#awaited(open)
+      if (frame) frame.store = store
+      else this.#enter(open, store)
     }
 
     getStore(): unknown {
-      return this.#frames.get(runName())?.store
+      const open = this.#runs.get(runName())
+      if (!open) return undefined
+      return ((open.branchesOf !== undefined && this.#awaited(open)) || open.latest)?.store
     }
 
     disable(): void {
-      this.#frames.clear()
+      this.#runs.clear()
     }
 
     static bind(callback: Callback): Callback {
@@ -63,21 +118,35 @@ function createStorageClass(runName: () => string) {
       return (callback, ...values) => (callback as Callback)(...values)
     }
 
-    #enter(name: string, store: unknown): Frame {
-      const frame = { store, before: this.#frames.get(name), hasEnded: false }
-      this.#frames.delete(name)
-      this.#frames.set(name, frame)
-      if (this.#frames.size > maxRuns) this.#frames.delete(this.#frames.keys().next().value!)
-      return frame
+    #open(run: string): OpenFrames {
+      const open = this.#runs.get(run) ?? { latest: undefined, named: new Map<string, Frame>(), branchesOf: undefined }
+      this.#runs.delete(run)
+      this.#runs.set(run, open)
+      if (this.#runs.size > maxRuns) this.#runs.delete(this.#runs.keys().next().value!)
+      return open
     }
 
-    #leave(name: string, frame: Frame): void {
+    /** The innermost frame whose callback awaits the present call. */
+    #awaited({ named }: OpenFrames): Frame | undefined {
+      for (const name of callers()) {
+        const frame = name === null ? undefined : named.get(name)
+        if (frame) return frame
+      }
+      return undefined
+    }
+
+    #enter(open: OpenFrames, store: unknown): Frame {
+      frameCount += 1
+      return (open.latest = { store, before: open.latest, hasEnded: false, number: frameCount })
+    }
+
+    #leave(run: string, frame: Frame): void {
       frame.hasEnded = true
-      let innermost = this.#frames.get(name)
-      if (innermost !== frame) return
-      while (innermost?.hasEnded) innermost = innermost.before
-      if (innermost) this.#frames.set(name, innermost)
-      else this.#frames.delete(name)
+      const open = this.#runs.get(run)
+      if (!open) return
+      while (open.latest?.hasEnded) open.latest = open.latest.before
+      if (open.branchesOf !== undefined && (open.latest?.number ?? 0) <= open.branchesOf) open.branchesOf = undefined
+      if (!open.latest) this.#runs.delete(run)
     }
   }
 }

@@ -49,7 +49,7 @@ export const nodeModules = {
   async_hooks: {
     kind: 'partial',
     script: 'common',
-    note: '`AsyncResource`; the store of `AsyncLocalStorage` is that of the event, and of its latest branch',
+    note: '`AsyncResource`; branches at the same time have stores of `AsyncLocalStorage` of their own where functions await each other',
   },
   buffer: { kind: 'real', script: 'common', from: 'buffer', note: '' },
   child_process: { kind: 'shape', script: 'shapes', note: noProcesses },

@@ -272,6 +272,10 @@ describe('polyfills do what Node does', () => {
         'stores that outlive an await, and end with their promise',
         `const { AsyncLocalStorage } = require('async_hooks'); const storage = new AsyncLocalStorage(); const seen = []; const look = () => seen.push(storage.getStore()); await storage.run('outer', async () => { await new Promise((resolve) => setTimeout(resolve)); look(); await storage.run('inner', async () => { await undefined; look() }); look(); await storage.run('failing', async () => { await undefined; look(); throw new Error('x') }).catch(look); storage.run('short', look); look() }); look(); return seen`,
       ],
+      [
+        'a store for each of several branches at the same time',
+        `const { AsyncLocalStorage } = require('async_hooks'); const [storage, outer] = [new AsyncLocalStorage(), new AsyncLocalStorage()]; const seen = []; const look = (of) => seen.push([of, storage.getStore(), outer.getStore()]); const nap = (ms) => new Promise((resolve) => setTimeout(resolve, ms)); const step = async (name, work) => { await storage.run(name, async () => { await work() }); look('after ' + name) }; await outer.run('outer', () => step('map', async () => { await Promise.all([60, 40, 20].map(async (ms) => { await step('i' + ms, () => step('in' + ms, async () => { await nap(ms); await Promise.all([nap(1), nap(2).then(() => look('then ' + ms))]); look('late ' + ms) })); look('item ' + ms) })); look('mapped') })); await Promise.all(['a', 'b'].map((name, index) => storage.run(name, async () => { await nap(20 + index * 20); look(name); storage.enterWith(name + '!'); await nap(40); look(name) }))); await nap(1); look('end'); return seen`,
+      ],
     ],
     'sdk',
   )
