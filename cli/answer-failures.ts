@@ -25,34 +25,52 @@ export function redirected({ name, url }: Pick<Profile, 'name' | 'url'>, path: s
  *
  * @param isChange whether the request may have changed something
  */
-export function notIsobot(
-  { url }: Pick<Profile, 'url'>,
-  { status, text, isChange = false }: { status: number; text: string; isChange?: boolean },
-): Failure {
+export function notIsobot(platform: Pick<Profile, 'url'>, answer: ForeignAnswer): Failure {
+  const ofProxy = refusedByProxy(platform, answer)
+  if (ofProxy) return ofProxy
+  const details = { status: answer.status }
+  return unreachable(`The server at ${platform.url} is not Isobot: ${summaryOf(answer)}`, {
+    type: 'Unreachable',
+    details,
+  })
+}
+
+interface ForeignAnswer {
+  status: number
+  text: string
+  isChange?: boolean
+  /** The size of the largest request that a proxy should pass. */
+  largest?: string
+}
+
+/** The failure for an answer that proxies give in the place of the platform; undefined for another status. */
+export function refusedByProxy({ url }: Pick<Profile, 'url'>, answer: ForeignAnswer): Failure | undefined {
+  const { status, isChange = false, largest = '50 MB' } = answer
   const options = { type: 'Unreachable', details: { status } }
-  const words = summaryOf(text)
-  const answer = `${status}${words && ` ${words}`}`
+  const summary = summaryOf(answer)
   if ([502, 503, 504].includes(status)) {
     // A proxy answers 503 in the place of a platform that it has not asked.
     const next = isChange && status !== 503 ? `: ${unknownOutcome}` : '. Try again later'
-    return unreachable(`${url} cannot answer now: a proxy before the platform answers ${answer}${next}`, options)
+    return unreachable(`${url} cannot answer now: a proxy before the platform answers ${summary}${next}`, options)
   }
   if (status === 413) {
     return failed(
-      `A proxy before ${url} refuses a request of this size (${answer}): raise its limit, ` +
-        'as client_max_body_size of nginx, to 50 MB',
+      `A proxy before ${url} refuses a request of this size (${summary}): raise its limit, ` +
+        `as client_max_body_size of nginx, to ${largest}`,
       options,
     )
   }
-  if (status === 429) return failed(`A proxy before ${url} refuses further requests (${answer}): wait a while`, options)
-  return unreachable(`The server at ${url} is not Isobot: ${answer}`, options)
+  if (status === 429)
+    return failed(`A proxy before ${url} refuses further requests (${summary}): wait a while`, options)
+  return undefined
 }
 
-/** The title of a page, or the first line of a text. */
-function summaryOf(text: string): string {
+/** The status, and the title of a page or the first line of a text. Titles of nginx begin with the status. */
+function summaryOf({ status, text }: ForeignAnswer): string {
   const head = text.slice(0, 10_000)
   const [, title] = /<title>([^<]*)/i.exec(head) ?? []
-  return (title ?? head).trim().split('\n')[0]!.slice(0, 200)
+  const words = (title ?? head).trim().split('\n')[0]!.slice(0, 200)
+  return words.startsWith(String(status)) ? words : `${status} ${words}`.trim()
 }
 
 /** The failure for a refusal by the platform, with the remedy. */

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
+import { refusedByProxy } from '../answer-failures.ts'
 import { failed, misused, unreachable } from '../failure.ts'
 import { writeContent } from '../write-content.ts'
 
@@ -83,7 +84,12 @@ async function refusal(response: Response): Promise<Error> {
     const { message, type } = JSON.parse(text) as { message: string; type: string }
     return failed(message, { type, details: { status: response.status } })
   } catch {
-    return failed(`The content was refused: ${response.status} ${text.slice(0, 200)}`)
+    const { status, url } = response
+    const answer = { status, text, largest: 'that of the largest file' }
+    return (
+      refusedByProxy({ url: new URL(url).origin }, answer) ??
+      failed(`The content was refused: ${status} ${text.slice(0, 200)}`)
+    )
   }
 }
 

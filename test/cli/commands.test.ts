@@ -298,9 +298,14 @@ describe('errors', () => {
       code: 3,
       stderr: expect.stringContaining('cannot answer now: a proxy before the platform answers 503 Service Unavailable'),
     })
-    answer = { status: 413, headers: {}, body: page('Request Entity Too Large') }
+    answer = { status: 413, headers: {}, body: page('413 Request Entity Too Large') }
     const tooLarge = await create()
-    expect(tooLarge).toMatchObject({ code: 1, stderr: expect.stringContaining('client_max_body_size') })
+    expect(tooLarge).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        '(413 Request Entity Too Large): raise its limit, as client_max_body_size of nginx, to 50 MB',
+      ),
+    })
     answer = { status: 301, headers: { location: `https://bots.example.com/v1/admin/bots` }, body: '' }
     requests.length = 0
     const redirected = await create()

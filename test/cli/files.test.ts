@@ -3,6 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openContent, sendContent } from '../../cli/files/content.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../support/platform.ts'
 import { openCommandLine, type CommandLine } from './command-line.ts'
 import { openProxy, page } from './proxy.ts'
@@ -66,6 +67,19 @@ describe('files', () => {
     expect(nameless).toMatchObject({ code: 2, stderr: expect.stringContaining('--key') })
     expect((await isobot.run(['files', 'upload', bot.id, 'missing.txt'])).stderr).toContain(
       'missing.txt cannot be read',
+    )
+  })
+
+  it('that a proxy before the platform refuses name the setting of the proxy', async () => {
+    await using proxy = await openProxy(platform.url, () => ({
+      status: 413,
+      body: page('413 Request Entity Too Large'),
+    }))
+    await writeFile(join(isobot.folder, 'large.txt'), 'large')
+    await using content = await openContent(join(isobot.folder, 'large.txt'), undefined)
+    await expect(sendContent(`${proxy.url}/files/upload/u.1`, 'text/plain', content)).rejects.toThrow(
+      `A proxy before ${proxy.url} refuses a request of this size (413 Request Entity Too Large): raise its limit, ` +
+        'as client_max_body_size of nginx, to that of the largest file',
     )
   })
 

@@ -105,6 +105,14 @@ test('an upload that is cancelled or that fails leaves no file, but the one that
   await choose('larger.md', 'large')
   await dialog('Upload a file').getByRole('button', { name: 'Upload' }).click()
   await page.getByText('“larger.md” is not uploaded: It is too large').waitFor()
+  await page.unroute('**/files/upload/**')
+  const ofProxy = '<html><title>413 Request Entity Too Large</title></html>'
+  await page.route('**/files/upload/**', (route) => route.fulfill({ status: 413, body: ofProxy }))
+  await choose('largest.md', 'large')
+  await dialog('Upload a file').getByRole('button', { name: 'Upload' }).click()
+  await page
+    .getByText('“largest.md” is not uploaded: A proxy before the server refuses a request of this size')
+    .waitFor()
   await expect.poll(keys, patience).toEqual(['former.md'])
   await page.unroute('**/files/upload/**')
 })

@@ -235,8 +235,15 @@ async function errorOf(response: Response): Promise<Partial<ErrorBody>> {
   try {
     return (await response.json()) as Partial<ErrorBody>
   } catch {
-    return { message: `The server answered ${response.status} ${response.statusText}` }
+    return { message: wordsOfForeign(response) }
   }
+}
+
+/** The words for an answer that is not the platform's, as a proxy's. */
+export function wordsOfForeign({ status, statusText }: { status: number; statusText: string }): string {
+  if (status === 413)
+    return 'A proxy before the server refuses a request of this size (413). The operator of the platform can raise its limit.'
+  return `The server answered ${status} ${statusText}`.trim()
 }
 
 /** The text for people about a failure: the problem and the next step. */

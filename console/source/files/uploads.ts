@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { ask, writeSeconds } from '../api/ask.ts'
+import { ask, wordsOfForeign, writeSeconds } from '../api/ask.ts'
 import { notify } from '../state/notices.ts'
 
 /** An upload that this page has begun and that has not ended. */
@@ -113,10 +113,10 @@ export function sendContent(
   return promise
 }
 
-function messageOf({ responseText, status }: XMLHttpRequest): string {
+function messageOf(request: XMLHttpRequest): string {
   try {
-    return (JSON.parse(responseText) as { message: string }).message
+    return (JSON.parse(request.responseText) as { message: string }).message
   } catch {
-    return `The server answered ${status}`
+    return wordsOfForeign(request)
   }
 }
