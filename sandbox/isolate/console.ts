@@ -119,10 +119,17 @@ export function createConsole(current: () => KernelRun | undefined, writeLine: W
       }),
     timeLog: (label: unknown, ...values: unknown[]) => logTime(label, values, false),
     timeEnd: (label: unknown) => logTime(label, [], true),
+    // The log has nothing to clear, and isolates have no profiler.
+    clear: ignore,
+    profile: ignore,
+    profileEnd: ignore,
+    timeStamp: ignore,
   }
   defineProperty(methods, Symbol.toStringTag, { value: 'console', configurable: true })
   return methods
 }
+
+function ignore(): void {}
 
 function toLabel(label: unknown): string {
   return label === undefined ? 'default' : toText(label)

@@ -1,4 +1,6 @@
-import { EventEmitter } from 'events'
+import type { EventEmitter } from 'events'
+import { invalidType } from '../prelude/node-errors.ts'
+import { createEventEmitter, errorMonitor, maxListenersOf, setAllMaxListeners } from './event-emitter.ts'
 import { codedError } from './http/errors.ts'
 
 type Listener = (...values: unknown[]) => void
@@ -11,36 +13,18 @@ interface Options {
 
 /** The part of Node's `events` that the package lacks. */
 export function createEvents(): object {
-  const errorMonitor = Symbol('events.errorMonitor')
-  observeErrors(errorMonitor)
+  const EventEmitter = createEventEmitter()
   return Object.assign(EventEmitter, {
     errorMonitor,
     captureRejectionSymbol: Symbol.for('nodejs.rejection'),
     getEventListeners: (emitter: EventEmitter, name: string) => emitter.listeners(name),
-    getMaxListeners: (emitter: EventEmitter) => emitter.getMaxListeners(),
-    setMaxListeners: (count: number, ...emitters: EventEmitter[]) => {
-      for (const emitter of emitters) if (emitter instanceof EventEmitter) emitter.setMaxListeners(count)
-    },
+    getMaxListeners: maxListenersOf,
+    setMaxListeners: setAllMaxListeners,
+    listenerCount: (emitter: EventEmitter, name: string) => emitter.listenerCount(name),
     addAbortListener,
     once,
     on,
   })
-}
-
-/** Has `emit` call the listeners of `errorMonitor` before those of `error`, and throw Node's error for a text without a listener. */
-function observeErrors(errorMonitor: symbol): void {
-  const { emit: given } = EventEmitter.prototype
-  EventEmitter.prototype.emit = function emit(this: EventEmitter, ...values): boolean {
-    if (values[0] === 'error') {
-      const [, ...details] = values as unknown[]
-      if (this.listenerCount(errorMonitor) > 0) Reflect.apply(given, this, [errorMonitor, ...details])
-      if (this.listenerCount('error') === 0 && typeof details[0] === 'string') {
-        const error = codedError('ERR_UNHANDLED_ERROR', `Unhandled error. ('${details[0]}')`)
-        throw Object.assign(error, { context: details[0] })
-      }
-    }
-    return Reflect.apply(given, this, values)
-  }
 }
 
 function abortError({ reason }: AbortSignal): Error {
@@ -53,6 +37,8 @@ function abortError({ reason }: AbortSignal): Error {
 
 /** Calls a function when a signal is aborted, also if it has been. */
 function addAbortListener(signal: AbortSignal, callback: () => void): Disposable {
+  if (!(signal instanceof AbortSignal)) throw invalidType('signal', 'an instance of AbortSignal', signal)
+  if (typeof callback !== 'function') throw invalidType('listener', 'of type function', callback)
   if (signal.aborted) queueMicrotask(callback)
   else signal.addEventListener('abort', callback, { once: true })
   return { [Symbol.dispose]: () => signal.removeEventListener('abort', callback) }

@@ -54,7 +54,7 @@ export const nodeModules = {
   buffer: { kind: 'real', script: 'common', from: 'buffer', note: '' },
   child_process: { kind: 'shape', script: 'shapes', note: noProcesses },
   cluster: { kind: 'shape', script: 'shapes', note: noProcesses },
-  console: { kind: 'partial', script: 'common', note: 'the global `console`' },
+  console: { kind: 'real', script: 'util', note: 'the global `console`, and the class `Console`' },
   constants: { kind: 'partial', script: 'shapes', note: 'the constants of `fs`' },
   crypto: {
     kind: 'partial',
@@ -73,7 +73,7 @@ export const nodeModules = {
   dns: { kind: 'shape', script: 'shapes', note: 'the platform resolves the hosts of requests' },
   'dns/promises': { kind: 'shape', script: 'shapes', note: 'the same' },
   domain: { kind: 'shape', script: 'shapes', note: 'deprecated by Node' },
-  events: { kind: 'real', script: 'common', from: 'events', note: 'the option `captureRejections` has no effect' },
+  events: { kind: 'real', script: 'common', from: 'events', note: '`getEventListeners` for emitters alone' },
   fs: { kind: 'shape', script: 'shapes', note: `${noFiles}: \`existsSync\` is false, reading throws \`ENOENT\`` },
   'fs/promises': { kind: 'shape', script: 'shapes', note: noFiles },
   http: {
@@ -176,6 +176,9 @@ export function modulesOf(script: ScriptName): NodeModuleName[] {
 const usesKeys =
   /\b(?:createSign|createVerify|createPrivateKey|createPublicKey|createSecretKey|createCipheriv|createDecipheriv|pbkdf2|pbkdf2Sync|scrypt|scryptSync|hkdf|hkdfSync|KeyObject)\b/
 
+/** Functions that connect streams. */
+const usesPipes = /\b(?:pipe|pipeline)\b/
+
 /**
  * A call with the name of a module as its only argument. Bundlers rename `require`, so the name of the function does not
  * matter. That of `import()` may follow a comment for bundlers.
@@ -207,6 +210,8 @@ export function scriptsFor(code: string): ScriptName[] {
     }
   }
   if (found.has('http') && !canUseFetch(code)) found.add('tag')
+  // Hashes and ciphers are streams for code that uses them as such.
+  if (found.has('crypto') && usesPipes.test(code)) found.add('stream')
   for (const script of found) for (const needed of needs[script] ?? []) found.add(needed)
   if (found.has('crypto') && usesKeys.test(code)) {
     found.delete('crypto')

@@ -1,7 +1,9 @@
+import type { Transform } from 'stream'
 import { cbc, ctr, ecb, gcm } from '@noble/ciphers/aes.js'
 import { concatenate } from '../../prelude/blob.ts'
 import { codedError } from '../http/errors.ts'
 import { toBytes, toOutput, type Encoding } from './digests.ts'
+import { transformLazily } from './lazy-transform.ts'
 
 const tagBytes = 16
 const modes = ['cbc', 'ctr', 'ecb', 'gcm'] as const
@@ -45,7 +47,25 @@ class Cipher {
 
   final(encoding?: Encoding): Buffer | string {
     const data = concatenate(this.#parts.splice(0))
+    const isWhole = data.length % 16 === 0 && (data.length > 0 || !this.#hasPadding)
+    if (['cbc', 'ecb'].includes(this.#mode) && !isWhole && (this.#isDecipher || !this.#hasPadding)) {
+      throw opensslError(this.#isDecipher ? '1C80006B' : '1C80006A', 'wrong final block length')
+    }
     return toOutput(this.#isDecipher ? this.#decrypt(data) : this.#encrypt(data), encoding)
+  }
+
+  _transform(chunk: unknown, encoding: string, callback: () => void): void {
+    this.update(chunk, encoding === 'buffer' ? undefined : (encoding as Encoding))
+    callback()
+  }
+
+  _flush(callback: (error?: unknown) => void): void {
+    try {
+      ;(this as unknown as Transform).push(this.final())
+    } catch (error) {
+      return callback(error)
+    }
+    callback()
   }
 
   setAutoPadding(hasPadding = true): this {
@@ -84,8 +104,8 @@ class Cipher {
     try {
       return this.#cipher().decrypt(concatenate([data, ...tag]))
     } catch {
-      const reason = 'Unsupported state or unable to authenticate data: another key, or the data was changed'
-      throw codedError('ERR_OSSL_BAD_DECRYPT', reason)
+      if (this.#mode === 'gcm') throw new Error('Unsupported state or unable to authenticate data')
+      throw opensslError('1C800064', 'bad decrypt')
     }
   }
 
@@ -103,6 +123,15 @@ class Cipher {
     }
   }
 }
+
+/** An error as Node makes it of one of OpenSSL. */
+function opensslError(number: string, reason: string): Error {
+  const library = 'Provider routines'
+  const code = `ERR_OSSL_${reason.toUpperCase().replaceAll(' ', '_')}`
+  return Object.assign(new Error(`error:${number}:${library}::${reason}`), { library, reason, code })
+}
+
+transformLazily(Cipher)
 
 export const ciphers = {
   createCipheriv: (name: unknown, key: unknown, iv: unknown) => new Cipher(name, key, iv, false),

@@ -1,9 +1,13 @@
+import type { Transform } from 'stream'
 import { hmac } from '@noble/hashes/hmac.js'
-import { md5, sha1 } from '@noble/hashes/legacy.js'
-import { sha224, sha384, sha512 } from '@noble/hashes/sha2.js'
+import { md5, ripemd160, sha1 } from '@noble/hashes/legacy.js'
+import { sha224, sha384, sha512, sha512_224, sha512_256 } from '@noble/hashes/sha2.js'
+import { sha3_224, sha3_256, sha3_384, sha3_512 } from '@noble/hashes/sha3.js'
 import type { CHash } from '@noble/hashes/utils.js'
 import { codedError } from '../http/errors.ts'
+import { invalidType } from '../../prelude/node-errors.ts'
 import { sha256 } from '../../prelude/subtle/sha256.ts'
+import { transformLazily } from './lazy-transform.ts'
 
 export type Encoding = 'hex' | 'base64' | 'base64url' | 'latin1' | 'binary' | 'utf8'
 
@@ -14,7 +18,15 @@ interface Computation {
   clone(): Computation
 }
 
-const hashes = new Map<string, CHash>(Object.entries({ md5, sha1, sha224, sha256, sha384, sha512 }))
+const hashes = new Map<string, CHash>([
+  ...Object.entries({ md5, ripemd160, sha1, sha224, sha256, sha384, sha512 }),
+  ['sha512-224', sha512_224],
+  ['sha512-256', sha512_256],
+  ['sha3-224', sha3_224],
+  ['sha3-256', sha3_256],
+  ['sha3-384', sha3_384],
+  ['sha3-512', sha3_512],
+])
 
 /** The part of Node's `crypto` without keys: hashes and random values. */
 export function createDigests(): Record<string, unknown> {
@@ -31,48 +43,101 @@ export function createDigests(): Record<string, unknown> {
     randomFill,
     randomInt,
     timingSafeEqual,
-    createHash: (name: unknown) => new Digest(hashCalled(name).create()),
-    createHmac: (name: unknown, key: unknown) => new Digest(hmac.create(hashCalled(name), toBytes(key))),
+    createHash: (name: unknown) => new Hash(createHash(name)),
+    createHmac: (name: unknown, key: unknown) => new Hmac(createHmac(name, key)),
+    Hash: constructible(Hash, createHash),
+    Hmac: constructible(Hmac, createHmac),
     hash: (name: unknown, data: unknown, encoding: Encoding = 'hex') =>
-      new Digest(hashCalled(name).create()).update(data).digest(encoding),
+      new Hash(hashCalled(name).create()).update(data).digest(encoding),
     getHashes: () => [...hashes.keys()],
     getFips: () => 0,
   }
 }
 
-/** Node's `Hash` and `Hmac`. */
+/** What Node's `Hash` and `Hmac` have in common. Both are streams as well, whose output is the digest. */
 class Digest {
-  readonly #computation: Computation
+  protected readonly computation: Computation
   #isFinal = false
+  #result: Uint8Array | undefined
 
   constructor(computation: Computation) {
-    this.#computation = computation
+    this.computation = computation
+    Object.defineProperty(this, 'computation', { enumerable: false })
   }
 
   update(data: unknown, encoding?: Encoding): this {
-    this.#check()
-    this.#computation.update(toBytes(data, encoding))
+    if (this.#isFinal) throw codedError('ERR_CRYPTO_HASH_FINALIZED', 'Digest already called')
+    this.computation.update(toBytes(data, encoding))
     return this
   }
 
   digest(encoding?: Encoding): Buffer | string {
-    this.#check()
-    this.#isFinal = true
-    return toOutput(this.#computation.digest(), encoding)
-  }
-
-  #check(): void {
     if (this.#isFinal) throw codedError('ERR_CRYPTO_HASH_FINALIZED', 'Digest already called')
+    this.#isFinal = true
+    return toOutput(this.result(), encoding)
   }
 
-  copy(): Digest {
-    return new Digest(this.#computation.clone())
+  /** The digest, which code may also ask for after the end of the stream. */
+  protected result(): Uint8Array {
+    return (this.#result ??= this.computation.digest())
   }
+
+  _transform(chunk: unknown, encoding: string, callback: () => void): void {
+    this.update(chunk, encoding === 'buffer' ? undefined : (encoding as Encoding))
+    callback()
+  }
+
+  _flush(callback: () => void): void {
+    ;(this as unknown as Transform).push(toOutput(this.result()))
+    callback()
+  }
+}
+
+class Hash extends Digest {
+  copy(): Hash {
+    return new Hash(this.computation.clone())
+  }
+}
+
+class Hmac extends Digest {
+  #isRead = false
+
+  /** The second call has an empty result, as in Node. */
+  override digest(encoding?: Encoding): Buffer | string {
+    const bytes = this.#isRead ? new Uint8Array(0) : this.result()
+    this.#isRead = true
+    return toOutput(bytes, encoding)
+  }
+}
+
+transformLazily(Digest)
+
+/** Lets code name a class, and call it with the arguments of Node's. */
+function constructible(Class: typeof Digest, create: (...values: unknown[]) => Computation): unknown {
+  const construct = (_target: unknown, values: unknown[]) => new Class(create(...values))
+  return new Proxy(Class, { construct, apply: (_target, _this, values: unknown[]) => construct(undefined, values) })
+}
+
+function createHash(name: unknown): Computation {
+  if (typeof name !== 'string') throw invalidType('algorithm', 'of type string', name)
+  return hashCalled(name).create()
+}
+
+const keyTypes = 'of type string or an instance of ArrayBuffer, Buffer, TypedArray, DataView, KeyObject, or CryptoKey'
+
+function createHmac(name: unknown, key: unknown): Computation {
+  if (typeof name !== 'string') throw invalidType('hmac', 'of type string', name)
+  if (key === undefined || key === null || typeof key === 'number') throw invalidType('key', keyTypes, key)
+  return hmac.create(hashCalled(name), toBytes(key))
 }
 
 /** Finds a hash by its name, which may be that of a signature with it: `RSA-SHA256`. */
 export function hashCalled(name: unknown): CHash {
-  const hash = hashes.get(String(name).toLowerCase().replace(/^rsa-/, '').replace('-', ''))
+  const asked = String(name)
+    .toLowerCase()
+    .replace(/^rsa-/, '')
+    .replace(/^rmd160$/, 'ripemd160')
+  const hash = hashes.get(asked) ?? hashes.get(asked.replace('-', ''))
   if (hash === undefined) throw new Error(`Digest method not supported: use one of ${[...hashes.keys()].join(', ')}`)
   return hash
 }
@@ -82,7 +147,7 @@ export function toBytes(data: unknown, encoding?: Encoding): Uint8Array {
   if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
   if (data instanceof ArrayBuffer) return new Uint8Array(data)
   if (isSecretKey(data)) return data.export()
-  throw new TypeError('The data must be a string, a Buffer or a view of an ArrayBuffer')
+  throw invalidType('data', 'of type string or an instance of Buffer, TypedArray, or DataView', data)
 }
 
 /** A `KeyObject` with a secret. */

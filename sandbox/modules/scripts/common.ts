@@ -17,7 +17,6 @@ export const provide: Provide = (platform, shapes) => {
   return {
     async_hooks: make('async_hooks', createAsyncHooks(platform.token)),
     buffer: () => complete('buffer', bufferModule(), shapes['buffer']),
-    console: () => console,
     diagnostics_channel: make('diagnostics_channel', diagnosticsChannel),
     events: () => complete('events', createEvents(), shapes['events']),
     os: make('os', os),

@@ -1,4 +1,5 @@
 import util from 'util'
+import { Console } from '../console-class.ts'
 import { isDeepStrictEqual } from '../deep-equal.ts'
 import { format, formatWithOptions, inspect } from '../format.ts'
 import { codedError } from '../http/errors.ts'
@@ -22,6 +23,7 @@ export const provide: Provide = (_platform, shapes) => {
     )
   let made: object | undefined
   return {
+    console: () => Object.defineProperty(console, 'Console', { value: Console, writable: true, configurable: true }),
     util: () => (made ??= make()),
     sys: () => (made ??= make()),
     'util/types': makeTypes,

@@ -88,6 +88,22 @@ describe('the rest of crypto does what Node does', () => {
         `const { createHash, hash } = require('crypto'); const digest = createHash('sha256').update('a'); const copy = digest.copy().update('b'); return [digest.digest('hex'), copy.digest('base64url'), hash('md5', 'x')]`,
       ],
       [
+        'hashes of other families, and their names',
+        `const { createHash } = require('crypto'); return ['ripemd160', 'RSA-SHA256', 'SHA-256', 'sha512-256', 'sha3-224', 'sha3-256', 'sha3-384', 'sha3-512'].map((name) => createHash(name).update('a').digest('hex'))`,
+      ],
+      [
+        'hashes and codes as streams',
+        `const { createHash, createHmac } = require('crypto'); const { Readable, Transform } = require('stream'); const { pipeline } = require('stream/promises'); const { text } = require('stream/consumers'); const source = () => Readable.from([Buffer.from('a'), Buffer.from('b')]); const hash = createHash('md5'); await pipeline(source(), hash); const written = createHash('sha1'); written.write('ab'); written.end(); const events = await new Promise((resolve) => { const seen = []; source().pipe(createHmac('sha256', 'key')).on('data', (data) => seen.push(data.toString('hex'))).on('end', () => resolve(seen)) }); return [hash.digest('hex'), written.read().toString('hex'), events, await text(source().pipe(createHash('md5')).setEncoding('hex')), hash instanceof Transform]`,
+      ],
+      [
+        'ciphers as streams, and those that fail',
+        `const { createCipheriv, createDecipheriv } = require('crypto'); const { Readable } = require('stream'); const { pipeline } = require('stream/promises'); const key = Buffer.alloc(16, 1); const iv = Buffer.alloc(16, 2); const encrypted = Readable.from([Buffer.from('some '), Buffer.from('text')]).pipe(createCipheriv('aes-128-cbc', key, iv)); const seen = []; await pipeline(encrypted, createDecipheriv('aes-128-cbc', key, iv), async (parts) => { for await (const part of parts) seen.push(String(part)) }); const told = ({ message, code, reason }) => [message, code, reason]; const failing = createDecipheriv('aes-128-cbc', key, iv); const failed = await pipeline(Readable.from([Buffer.alloc(16, 3)]), failing, async (parts) => { for await (const part of parts); }).catch(told); const fail = (name, tag) => { const one = createDecipheriv(name, key, iv); if (tag) one.setAuthTag(tag); one.update(Buffer.alloc(15)); try { one.final() } catch (error) { return told(error) } }; return [seen.join(''), failed, fail('aes-128-cbc'), fail('aes-128-gcm', Buffer.alloc(16))]`,
+      ],
+      [
+        'classes of hashes, and arguments of another type',
+        `const crypto = require('crypto'); const failed = (work) => { try { return work() } catch (error) { return [error.name, error.code, error.message] } }; return [crypto.createHash('md5') instanceof crypto.Hash, crypto.createHmac('md5', '') instanceof crypto.Hmac, crypto.createHash('md5') instanceof crypto.Hmac, crypto.Hash('md5').update('a').digest('hex'), failed(() => crypto.createHash()), failed(() => crypto.createHmac('md5')), failed(() => crypto.createHash('md5').update(5)), failed(() => crypto.createHash('md5').update()), (() => { const code = crypto.createHmac('md5', 'k').update('a'); return [code.digest('hex'), code.digest('hex')] })()]`,
+      ],
+      [
         'message authentication with a secret key',
         `const { createHmac, createSecretKey } = require('crypto'); return createHmac('sha256', createSecretKey(Buffer.from('secret'))).update('x').digest('hex')`,
       ],
