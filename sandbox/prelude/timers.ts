@@ -1,8 +1,9 @@
 /** Timers as Node has them, for bundles that require its modules: objects, and not the numbers of the web. */
 
 import { defineGlobals } from './globals.ts'
+import { invalidType } from './node-errors.ts'
 
-type Handler = (...values: unknown[]) => void
+type Handler = (...values: unknown[]) => unknown
 
 /** The timers of the web. */
 interface Numbers {
@@ -114,14 +115,28 @@ export function wait(milliseconds?: number, value?: unknown, { signal }: TimerOp
 
 export const waitForImmediate = (value?: unknown, options?: TimerOptions): Promise<unknown> => wait(0, value, options)
 
+function check(handler: unknown): void {
+  if (typeof handler !== 'function') throw invalidType('callback', 'of type function', handler)
+}
+
 /** Defines the globals. */
 export function installTimers(): void {
   const numbers = { set: setTimeout, repeat: setInterval, clear: clearTimeout } as unknown as Numbers
-  const begin = (kind: 'set' | 'repeat', ...given: Parameters<Numbers['set']>) =>
-    new Timeout(() => numbers[kind](...given), numbers.clear)
+  const begin = (kind: 'set' | 'repeat', handler: Handler, ...given: [number?, ...unknown[]]) => {
+    check(handler)
+    // Handlers of functions clear `this`.
+    const call = (...values: unknown[]) => Reflect.apply(handler, timer, values)
+    const timer: Timeout = new Timeout(() => numbers[kind](call, ...given), numbers.clear)
+    return timer
+  }
   const clear = (timer: unknown) => (timer instanceof Timeout ? void timer.close() : numbers.clear(timer))
   const timeout = (...given: Parameters<Numbers['set']>) => begin('set', ...given)
-  const immediate = (handler: Handler, ...values: unknown[]) => new Immediate(begin('set', handler, 0, ...values))
+  const immediate = (handler: Handler, ...values: unknown[]) => {
+    check(handler)
+    const call = (...given: unknown[]) => Reflect.apply(handler, made, given)
+    const made: Immediate = new Immediate(begin('set', call, 0, ...values))
+    return made
+  }
   Object.defineProperty(timeout, promisified, { value: wait })
   Object.defineProperty(immediate, promisified, { value: waitForImmediate })
   defineGlobals({

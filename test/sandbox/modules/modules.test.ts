@@ -193,6 +193,10 @@ describe('polyfills do what Node does', () => {
         `const timers = require('timers'); const seen = []; const cleared = [timers.setTimeout(() => seen.push('a'), 1), setTimeout(() => seen.push('b'), 1), setTimeout(() => seen.push('c'), 1), setTimeout(() => seen.push('d'), 1)]; clearTimeout(cleared[0]); clearInterval(+cleared[1]); clearTimeout(String(+cleared[2])); cleared[3].close(); cleared[3].refresh(); clearTimeout({}); clearTimeout(null); const still = setImmediate(() => seen.push('e')); clearImmediate(still); let count = 0; await new Promise((resolve) => { const again = setTimeout(() => { count += 1; count < 3 ? again.refresh() : resolve() }, 1) }); await new Promise((resolve) => setTimeout(resolve, 20)); return [seen, count]`,
       ],
       [
+        'timers whose handlers are functions of an object, and those without one',
+        `let count = 0; const own = await new Promise((resolve) => { const timer = setTimeout(function (value) { resolve([this === timer, value]) }, 1, 'x') }); const soon = await new Promise((resolve) => { const timer = setImmediate(function () { resolve(this === timer) }) }); setInterval(function () { count += 1; clearInterval(this) }, 1); await new Promise((resolve) => setTimeout(resolve, 30)); const failed = (work) => { try { work() } catch (error) { return [error.name, error.code, error.message] } }; return [own, soon, count, failed(() => setTimeout('code')), failed(() => setInterval()), failed(() => setImmediate(null))]`,
+      ],
+      [
         'timers as promises',
         `const { promisify } = require('util'); const { setInterval: ticks, setTimeout: wait } = require('timers/promises'); const seen = []; for await (const tick of ticks(1, 'tick')) if (seen.push(tick) === 3) break; const controller = new AbortController(); controller.abort(new Error('enough')); const aborted = await wait(1, 'x', { signal: controller.signal }).catch((error) => error.name); return [await promisify(setTimeout)(1, 'a'), await promisify(setImmediate)('b'), seen, aborted, await promisify(require('timers').setTimeout)(1, 'c')]`,
       ],
