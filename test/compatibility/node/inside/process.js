@@ -1,0 +1,3 @@
+import { shadow } from './common.cjs'
+
+export { shadow as process }
