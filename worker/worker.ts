@@ -102,7 +102,7 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
   parts.adopt(startDataRequests(context), (stop) => stop())
   const { concurrency } = config.worker
   const slots = new FairSlots(concurrency)
-  exposeWorkerMetrics(context, sandbox, slots)
+  exposeWorkerMetrics(context, sandbox, { slots, turns: worker.agentTurns })
   parts.adopt(
     startWorkerHeartbeat(context, () => slots.inUse),
     (stop) => stop(),

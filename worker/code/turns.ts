@@ -21,6 +21,12 @@ interface Queue {
 export class Turns {
   readonly #queues = new Map<string, Queue>()
 
+  /** The events and actions whose turn has not come. */
+  get waiting(): number {
+    const waiting = this.#queues.values().flatMap((queue) => queue.waiting)
+    return waiting.filter(({ kind }) => kind !== 'lender').toArray().length
+  }
+
   /** Resolves when the turn has come. */
   async take(key: string, kind: 'event' | 'action'): Promise<Turn> {
     const queue = this.#queues.get(key) ?? { isTaken: false, waiting: [], lent: new Map<object, Borrowers>() }

@@ -13,13 +13,18 @@ export function watchOf({ isolateStarts, sandboxKills }: Metrics): SandboxWatch 
 }
 
 /** Exposes the slots and the sandbox memory that a worker uses. */
-export function exposeWorkerMetrics({ metrics, config }: Context, sandbox: Sandbox, slots: FairSlots): void {
+export function exposeWorkerMetrics(
+  { metrics, config }: Context,
+  sandbox: Sandbox,
+  { slots, turns }: { slots: FairSlots; turns: { readonly waiting: number } },
+): void {
   metrics.gauge({
     name: 'worker_slots',
-    help: 'Conversations that the worker handles concurrently, and their maximum',
+    help: 'Conversations that the worker handles concurrently, those of them that wait for another event of their agent, and their maximum',
     labels: ['state'],
     read: () => [
       [{ state: 'used' }, slots.inUse],
+      [{ state: 'awaiting_turn' }, turns.waiting],
       [{ state: 'total' }, config.worker.concurrency],
     ],
   })

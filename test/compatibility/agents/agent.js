@@ -1,4 +1,13 @@
-import { Autonomous, Conversation, DataSource, Knowledge, Workflow, isWorkflowCallback, z } from '@botpress/runtime'
+import {
+  Autonomous,
+  Conversation,
+  DataSource,
+  Knowledge,
+  Workflow,
+  bot as agent,
+  isWorkflowCallback,
+  z,
+} from '@botpress/runtime'
 import { agentRegistry, defineConfig, handlers, initialize, patchHandlers, register } from '@botpress/runtime/runtime'
 import { Bot } from '@botpress/sdk'
 
@@ -32,6 +41,25 @@ const ring = new Workflow({
   handler: async () => ({ answer: 'accepted' }),
 })
 
+/** Executes a workflow for each item, three at the same time. */
+const squares = new Workflow({
+  name: 'squares',
+  input: z.object({}),
+  output: z.object({ place: z.string() }),
+  async handler({ step }) {
+    const square = async (side) => (await step.executeWorkflow('square', multiply, { side })).area
+    const areas = await step.map('areas', [1, 2, 3], square, { concurrency: 3 })
+    return { place: areas.join(', ') }
+  },
+})
+
+const multiply = new Workflow({
+  name: 'multiply',
+  input: z.object({ side: z.number() }),
+  output: z.object({ area: z.number() }),
+  handler: async ({ input }) => ({ area: input.side * input.side }),
+})
+
 const orders = new Conversation({
   channel: '*',
   state: z.object({ turns: z.number().default(0) }),
@@ -42,7 +70,14 @@ const orders = new Conversation({
       const text = isWorkflowCallback(event) ? `${status}: ${output?.place ?? error}` : `another event: ${event.type}`
       return conversation.send({ type: 'text', payload: { text } })
     }
-    if (message.payload.text === 'deliver') return void (await delivery.start({}))
+    const { text } = message.payload
+    if (text === 'deliver') return void (await delivery.start({}))
+    if (text === 'measure') return void (await squares.start({}))
+    if (text.startsWith('tag ')) {
+      const before = agent.tags.tier
+      agent.tags.tier = text.slice('tag '.length)
+      return conversation.send({ type: 'text', payload: { text: `before: ${before}` } })
+    }
     state.turns += 1
     await execute({
       instructions: `You answer questions about orders. This is turn ${state.turns}.`,
@@ -61,7 +96,7 @@ const shop = new Knowledge({
 const models = { autonomous: 'openai:gpt-4.1-mini-2025-04-14', zai: 'openai:gpt-4.1-2025-04-14' }
 const bot = new Bot({ actions: {}, plugins: {} })
 initialize({ config: defineConfig({ name: 'orders', defaultModels: models }) })
-register(orders, shop, delivery, ring)
+register(orders, shop, delivery, ring, squares, multiply)
 agentRegistry.initialize({ integrations: [], interfaces: [], interfacesMapping: {} })
 patchHandlers(bot)
 for (const name of ['conversation', 'event', 'trigger', 'workflow', 'actions']) handlers[name].setup(bot)

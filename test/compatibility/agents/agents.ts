@@ -78,7 +78,16 @@ export async function measureAgents(writes: boolean): Promise<void> {
   })
   const spent = (await processorTimes(platform, botId)).toSorted((one, other) => one - other)
   await attempt('synchronizes pages of a website into knowledge', () => synchronize(platform, botId))
-  await attempt('asks the conversation from a workflow, which sleeps and waits for another one', () => deliver(chatUrl))
+  await attempt('asks the conversation from a workflow, which sleeps and waits for another one', () =>
+    expectAnswer(chatUrl, 'deliver', 'completed: Main Street: accepted'),
+  )
+  await attempt('executes a workflow for each of three items at the same time', () =>
+    expectAnswer(chatUrl, 'measure', 'completed: 1, 4, 9'),
+  )
+  await attempt('reads and writes the tags of its bot', async () => {
+    await expectAnswer(chatUrl, 'tag gold', 'before: undefined')
+    await expectAnswer(chatUrl, 'tag silver', 'before: gold')
+  })
   await attempt('names the limit where the bot itself limits the heap to 64 MB', async () => {
     const problem = await problemOf(platform, `${code}\n//`, { limits: { memoryMegabytes: 64 } })
     if (!problem.includes('limits.memoryMegabytes')) throw new Error(problem)
@@ -133,13 +142,13 @@ async function startSite() {
   return { url: `http://127.0.0.1:${port}`, [Symbol.dispose]: () => void server.close() }
 }
 
-/** Has the agent begin a workflow, and waits for the message about its end. */
-async function deliver(chatUrl: string): Promise<void> {
+/** Sends a message in a conversation of its own, which may begin a workflow, and waits for the one that follows. */
+async function expectAnswer(chatUrl: string, said: string, expected: string): Promise<void> {
   const user = await createChatUser(chatUrl)
   const id = await user.createConversation()
-  await user.send(id, 'deliver')
+  await user.send(id, said)
   const { text } = await nextReply(user, id, 1)
-  if (text !== 'completed: Main Street: accepted') throw new Error(text)
+  if (text !== expected) throw new Error(text)
 }
 
 /** Has the agent index the pages of its website, and checks the files that it uploads. */

@@ -25,7 +25,7 @@ describe('turns', () => {
     const second = take('second')
     const action = take('action', 'action')
     await setImmediate()
-    expect(began).toEqual(['first'])
+    expect([began, turns.waiting]).toEqual([['first'], 2])
     const work = waiting()
     const lent = first.lend('actions', work.promise).then((result) => began.push(result))
     const nested = await action
@@ -37,6 +37,7 @@ describe('turns', () => {
     expect(began).toEqual(['first', 'action', 'done'])
     first.end()
     ;(await second).end()
+    expect(turns.waiting).toBe(0)
   })
 
   test('that are lent to all are taken in order of arrival, and lenders come before new events', async () => {
