@@ -25,6 +25,11 @@ const maxCalls = 1000
 
 let frameCount = 0
 
+/** Whether it is a promise of a class of its own, whose further methods the caller may need: no other one can stand for it. */
+function isOther(result: unknown): result is Promise<unknown> {
+  return result instanceof Promise && result.constructor !== Promise
+}
+
 /** The names of the functions that are called, and of those that wait for them, from the inside to the outside. */
 function callers(): (string | null)[] {
   const { prepareStackTrace, stackTraceLimit } = Error
@@ -77,6 +82,7 @@ function createStorageClass(runName: () => string) {
           } catch (error) {
             failure = { error }
           }
+          if (isOther(result)) return void result.then(leave, leave)
           try {
             return result instanceof Promise ? await result : undefined
           } finally {
@@ -86,7 +92,7 @@ function createStorageClass(runName: () => string) {
       }
       const waited = wait!()
       if (failure) throw failure.error
-      return result instanceof Promise ? waited : result
+      return result instanceof Promise && !isOther(result) ? waited : result
     }
 
     exit(callback: Callback, ...values: unknown[]): unknown {
