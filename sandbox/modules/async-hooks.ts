@@ -35,12 +35,15 @@ function callers(): (string | null)[] {
   const { prepareStackTrace, stackTraceLimit } = Error
   let names: (string | null)[] = []
   try {
-    Error.stackTraceLimit = maxCalls
-    Error.prepareStackTrace = (_error, calls) => (names = calls.map((call) => call.getFunctionName()))
+    // Code may have frozen the class: then it is not known, and nothing fails.
+    Reflect.set(Error, 'stackTraceLimit', maxCalls)
+    Reflect.set(Error, 'prepareStackTrace', (_error: Error, calls: NodeJS.CallSite[]) => {
+      names = calls.map((call) => call.getFunctionName())
+    })
     void new Error('looks for its callers').stack
   } finally {
-    Error.stackTraceLimit = stackTraceLimit
-    if (prepareStackTrace) Error.prepareStackTrace = prepareStackTrace
+    Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
+    if (prepareStackTrace) Reflect.set(Error, 'prepareStackTrace', prepareStackTrace)
     else Reflect.deleteProperty(Error, 'prepareStackTrace')
   }
   return names
