@@ -51,7 +51,7 @@ function fileOf(jobId: string, { id, name }: BotTableRow, { format, is_compresse
   return {
     id: newId('file'),
     owner: { type: 'bot' as const },
-    key: `exports/${name}/${jobId}.${format}${is_compressed ? '.gz' : ''}`,
+    key: `exports/${name}/${jobId}/${name}.${format}${is_compressed ? '.gz' : ''}`,
     declaredSize: 0,
     contentType: is_compressed ? 'application/gzip' : type,
     tags: { tableId: id },
