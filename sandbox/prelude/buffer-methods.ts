@@ -6,6 +6,24 @@ type Methods = Record<string, Method>
 
 const viewOrBuffer = 'an instance of Buffer or Uint8Array'
 
+/** The integers that Node reads and writes, by the names after `read` and `write`: their bytes, or 0 where the caller says how many. */
+const integers = {
+  Int8: 1,
+  UInt8: 1,
+  Int: 0,
+  UInt: 0,
+  Int16: 2,
+  UInt16: 2,
+  Int32: 4,
+  UInt32: 4,
+  BigInt64: 8,
+  BigUInt64: 8,
+}
+
+const floats = { Float: 32, Double: 64 } as const
+
+const orders = ['LE', 'BE'] as const
+
 /**
  * Methods of `Buffer` that the library has only for its own class, where Node takes any `Uint8Array`, or without the checks and
  * the errors of Node.
@@ -13,27 +31,28 @@ const viewOrBuffer = 'an instance of Buffer or Uint8Array'
  * @param given the methods of the library
  */
 export function bufferMethods(given: Methods): Methods {
-  // Methods that have two names are one function.
-  const known = new Map<Method, Method>()
-  const checked: Methods = { equals, compare, copy, ...searches(given), fill: fillOf(given['fill']!) }
-  for (const bits of [16, 32, 64]) checked[`swap${bits}`] = swapOf(given[`swap${bits}`]!, bits)
-  for (const name of Object.keys(given)) {
-    const [, action, big, unsigned, kind, bits] = /^(read|write)(Big)?(U)?([Ii]nt|Float|Double)(\d*)/.exec(name) ?? []
-    if (action === undefined) continue
-    const size = bits ? Number(bits) / 8 : kind === 'Float' ? 4 : kind === 'Double' ? 8 : 0
-    const range = kind === 'Float' || kind === 'Double' ? undefined : rangeOf(unsigned !== undefined, big !== undefined)
-    const method = given[name]!
-    const make = () => {
-      if (range === undefined) return floats(action as 'read' | 'write', (size * 8) as 32 | 64, name.endsWith('LE'))
-      if (action === 'read') return size === 0 ? readSome(method) : readOf(method, size)
-      return size === 0 ? writeSome(method, range) : writeOf(method, size, range)
-    }
-    checked[name] = known.get(method) ?? make()
-    known.set(method, checked[name])
-    // The library lacks the second name of these alone.
-    if (big && unsigned) checked[name.replace('UInt', 'Uint')] = checked[name]
+  const methods: Methods = { equals, compare, copy, ...searches(given), fill: fillOf(given['fill']!) }
+  for (const bits of [16, 32, 64]) methods[`swap${bits}`] = swapOf(given[`swap${bits}`]!, bits)
+  const add = (name: string, method: Method) => {
+    methods[name] = method
+    // Methods of unsigned integers have two names.
+    if (name.includes('UInt')) methods[name.replace('UInt', 'Uint')] = method
   }
-  return checked
+  for (const [type, size] of Object.entries(integers)) {
+    const checkValue = rangeOf(type.includes('UInt'), type.startsWith('Big'))
+    for (const order of size === 1 ? [''] : orders) {
+      const [read, write] = [`read${type}${order}`, `write${type}${order}`]
+      add(read, size === 0 ? readSome(given[read]!) : readOf(given[read]!, size))
+      add(write, size === 0 ? writeSome(given[write]!, checkValue) : writeOf(given[write]!, size, checkValue))
+    }
+  }
+  for (const [type, bits] of Object.entries(floats)) {
+    for (const order of orders) {
+      add(`read${type}${order}`, readFloat(bits, order === 'LE'))
+      add(`write${type}${order}`, writeFloat(bits, order === 'LE'))
+    }
+  }
+  return methods
 }
 
 /** Compares bytes in their order. */
@@ -187,14 +206,15 @@ function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
   return new DataView(buffer, byteOffset, length)
 }
 
-/** The library writes another NaN than Node. */
-function floats(action: 'read' | 'write', bits: 32 | 64, isLittle: boolean): Method {
-  if (action === 'read') {
-    return function (offset = 0) {
-      checkOffset(this, offset, bits / 8)
-      return viewOf(this)[`getFloat${bits}`](offset as number, isLittle)
-    }
+function readFloat(bits: 32 | 64, isLittle: boolean): Method {
+  return function (offset = 0) {
+    checkOffset(this, offset, bits / 8)
+    return viewOf(this)[`getFloat${bits}`](offset as number, isLittle)
   }
+}
+
+/** The library writes another NaN than Node. */
+function writeFloat(bits: 32 | 64, isLittle: boolean): Method {
   return function (value, offset = 0) {
     const number = Number(value)
     checkOffset(this, offset, bits / 8)

@@ -104,23 +104,16 @@ function inspect(this: Buffer): string {
 
 /** Methods of Node that no page describes and that encoders of databases use: `latin1Slice`, `utf8Write`. */
 function slices({ toString: decodePart, write: encodePart }: Record<'toString' | 'write', Call>): Record<string, Call> {
-  const names = ['ascii', 'base64', 'base64url', 'latin1', 'hex', 'ucs2', 'utf8']
-  return Object.fromEntries(
-    names.flatMap((name): [string, Call][] => [
-      [
-        `${name}Slice`,
-        function (start, end) {
-          return decodePart.call(this, name, start, end)
-        },
-      ],
-      [
-        `${name}Write`,
-        function (text, ...values) {
-          return encodePart.call(this, text, ...values, name)
-        },
-      ],
-    ]),
-  )
+  const methods: Record<string, Call> = {}
+  for (const name of ['ascii', 'base64', 'base64url', 'latin1', 'hex', 'ucs2', 'utf8']) {
+    methods[`${name}Slice`] = function (start, end) {
+      return decodePart.call(this, name, start, end)
+    }
+    methods[`${name}Write`] = function (text, ...values) {
+      return encodePart.call(this, text, ...values, name)
+    }
+  }
+  return methods
 }
 
 /**
@@ -194,10 +187,6 @@ export function completeBuffer(): typeof Buffer {
     inspect,
     [Symbol.for('nodejs.util.inspect.custom')]: inspect,
   }
-  const methods = { ...bufferMethods({ ...Buffer.prototype } as never), ...own, ...slices(own as never) }
-  for (const name of Reflect.ownKeys(methods)) {
-    const value = (methods as Record<PropertyKey, unknown>)[name]
-    Object.defineProperty(Buffer.prototype, name, { value, writable: true, configurable: true, enumerable: true })
-  }
+  Object.assign(Buffer.prototype, bufferMethods(Buffer.prototype as never), own, slices(own as never))
   return Buffer
 }

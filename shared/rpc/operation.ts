@@ -81,8 +81,7 @@ interface Declared<A extends Access, I, O> {
   /** Input fields whose values the audit record contains, and not only their names. Never secrets. */
   auditedFields?: readonly string[]
   /**
-   * What the code of a bot may do by it, although its access is for members: it answers in place of `handle`, and checks the
-   * caller itself.
+   * Answers the code of a bot in place of `handle`, although the access is for members. It checks the caller itself.
    */
   handleForBot?: (context: BotContext, input: Infer<I>) => Promise<Infer<O>>
   /** Path parameters, and the rest from the query (GET and DELETE) or the JSON body. Unknown fields are dropped. */

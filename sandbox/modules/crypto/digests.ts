@@ -54,7 +54,7 @@ export function createDigests(): Record<string, unknown> {
   }
 }
 
-/** What Node's `Hash` and `Hmac` have in common. Both are streams as well, whose output is the digest. */
+/** The common part of Node's `Hash` and `Hmac`. Both are streams as well, whose output is the digest. */
 class Digest {
   protected readonly computation: Computation
   #isFinal = false
