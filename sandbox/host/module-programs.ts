@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Plugin } from 'esbuild'
 import { shapesOf, type Shapes } from '../modules/shapes.ts'
 import { modulesOf, nodeModuleNames, scriptNames, type ScriptName } from '../modules/table.ts'
@@ -57,6 +58,7 @@ function sharing(script: ScriptName): Plugin {
         if (copied.has(path) || own.includes(module) || !names.includes(module)) return undefined
         return { path: module, external: true }
       })
+      onResolve({ filter: /^qs$/ }, () => ({ path: join(import.meta.dirname, '../modules/aliases/qs.ts') }))
       // Only a fallback, where there are no globals of these names.
       onResolve({ filter: /^abort-controller$/ }, ({ path }) => ({ path, external: true }))
     },

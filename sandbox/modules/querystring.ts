@@ -2,7 +2,7 @@
 
 type Query = Record<string, string | string[]>
 
-export function createQueryString(): object {
+export function createQueryString() {
   const module = { escape, unescape, unescapeBuffer, stringify, encode: stringify, parse, decode: parse }
 
   function stringify(
@@ -29,7 +29,8 @@ export function createQueryString(): object {
   ): Query {
     const query = Object.create(null) as Query
     if (typeof text !== 'string' || text === '') return query
-    const { maxKeys = 1000, decodeURIComponent: decode = module.unescape } = options ?? {}
+    const { decodeURIComponent: decode = module.unescape } = options ?? {}
+    const maxKeys = typeof options?.maxKeys === 'number' ? options.maxKeys : 1000
     const decodeSafely = (part: string) => decodeWith(decode, part.replaceAll('+', ' '))
     const parts = text.split(separator || '&')
     const read = maxKeys > 0 ? parts.slice(0, maxKeys) : parts

@@ -1,6 +1,12 @@
 /** The functions of Node's `url` that the package lacks. */
 
+import { invalidType } from '../prelude/node-errors.ts'
+import { codedError } from './http/errors.ts'
+
 export function fileURLToPath(given: string | URL): string {
+  if (typeof given !== 'string' && !(given instanceof URL)) {
+    throw invalidType('path', 'of type string or an instance of URL', given)
+  }
   const { protocol, pathname, hostname } = new URL(given)
   if (protocol !== 'file:') throw typeError('ERR_INVALID_URL_SCHEME', 'The URL must be of scheme file')
   if (hostname !== '') {
@@ -12,8 +18,16 @@ export function fileURLToPath(given: string | URL): string {
   return decodeURIComponent(pathname)
 }
 
+/** Relative paths begin at the folder of the process, which is `/`. */
 export function pathToFileURL(path: string): URL {
-  return new URL(`file://${path.split('/').map(encodeURIComponent).join('/')}`)
+  if (typeof path !== 'string') throw invalidType('path', 'of type string', path)
+  const whole = `/${path}`.replaceAll(/\/{2,}/g, '/')
+  const escaped = whole.replaceAll(/[%\\\n\r\t?#[\]^|~]/g, escapeSign)
+  return new URL(`file://${escaped}`)
+}
+
+function escapeSign(sign: string): string {
+  return `%${sign.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`
 }
 
 /** A URL as the options of `http.request`. */
@@ -49,6 +63,6 @@ export function urlToHttpOptions(url: URL): UrlOptions {
   }
 }
 
-function typeError(code: string, message: string): TypeError {
-  return Object.assign(new TypeError(message), { code })
+function typeError(code: string, message: string): Error {
+  return codedError(code, message, TypeError)
 }

@@ -1,6 +1,7 @@
 import punycode from 'punycode'
 import url from 'url'
 import { domainToASCII, domainToUnicode } from '../domains.ts'
+import { formatUrl, mendLegacyUrls } from '../legacy-url.ts'
 import { complete, type Provide } from '../provide.ts'
 import { createQueryString } from '../querystring.ts'
 import { createStringDecoder } from '../string-decoder.ts'
@@ -13,28 +14,9 @@ export const provide: Provide = (_platform, shapes) => ({
   url: () => complete('url', urlModule(), shapes['url']),
 })
 
-/** The package parses and formats as the legacy functions do. */
+/** The package parses and resolves as the legacy functions do. */
 function urlModule(): object {
-  const own = { format, URL, URLSearchParams, fileURLToPath, pathToFileURL, urlToHttpOptions }
+  mendLegacyUrls()
+  const own = { format: formatUrl, URL, URLSearchParams, fileURLToPath, pathToFileURL, urlToHttpOptions }
   return { ...url, ...own, domainToASCII, domainToUnicode }
-}
-
-interface FormatOptions {
-  auth?: boolean
-  fragment?: boolean
-  search?: boolean
-  unicode?: boolean
-}
-
-function format(given: unknown, options: FormatOptions = {}): string {
-  if (!(given instanceof URL)) return url.format(given as string)
-  const { auth = true, fragment = true, search = true, unicode = false } = options
-  const shown = new URL(given.href)
-  if (!auth) {
-    shown.username = ''
-    shown.password = ''
-  }
-  if (!fragment) shown.hash = ''
-  if (!search) shown.search = ''
-  return unicode ? shown.href.replace(shown.hostname, () => domainToUnicode(shown.hostname)) : shown.href
 }
