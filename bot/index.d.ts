@@ -1480,7 +1480,7 @@ export interface GenerateTextInput {
       | Array<{
           type: 'text' | 'image' | 'audio'
           text?: string
-          /** Of an image or an audio file: an https or data URL. */
+          /** Of an image or an audio file: a data URL, the `url` of a file of the platform, or, of an image, an https URL. */
           url?: string
           mimeType?: string
         }>
@@ -1566,7 +1566,7 @@ export interface GenerateTextStreamInput {
       | Array<{
           type: 'text' | 'image' | 'audio'
           text?: string
-          /** Of an image or an audio file: an https or data URL. */
+          /** Of an image or an audio file: a data URL, the `url` of a file of the platform, or, of an image, an https URL. */
           url?: string
           mimeType?: string
         }>

@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts'
 import type { Context } from '../context.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { closedObject, type Infer } from '../schema.ts'
@@ -19,6 +20,21 @@ export async function findReferenced(db: Database, { fileId, generation }: FileR
   const content = await findContent(db, fileId, generation)
   if (content) return content
   throw notFound(`File '${fileId}'`, 'it has expired, or was deleted or replaced')
+}
+
+/** The segment that names a content, of a URL of the platform's own files; none of another one. */
+export function contentSegmentOf({ http }: Pick<Config, 'http'>, url: string): string | undefined {
+  // A data URL may have some megabytes, which are not worth parsing.
+  if (!/^https?:/i.test(url)) return undefined
+  const target = URL.parse(url)
+  const files = new URL(`${http.baseUrl}/files/`)
+  if (target?.origin !== files.origin || !target.pathname.startsWith(files.pathname)) return undefined
+  const [segment = ''] = target.pathname.slice(files.pathname.length).split('/')
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return undefined
+  }
 }
 
 /**

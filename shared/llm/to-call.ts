@@ -152,10 +152,8 @@ function partsOf({ content = null }: ModelMessage, index: number, provider: Mode
     if (given?.protocol === 'https:' && type === 'image' && provider.kind !== 'compatible') {
       return { type: 'file', mediaType: mimeType ?? 'image/*', data: { type: 'url', url: given } }
     }
-    const forms =
-      type === 'image' && provider.kind !== 'compatible'
-        ? 'an https URL or a data URL in base64'
-        : 'a data URL in base64'
+    const others = type === 'image' && provider.kind !== 'compatible' ? 'an https URL, ' : ''
+    const forms = `${others}a data URL in base64 or the url of a file of the platform`
     throw new ApiError('InvalidPayload', `${path}.url must be ${forms}`)
   })
 }

@@ -7,7 +7,11 @@ const part = closedObject(
   { type: { enum: ['text', 'image', 'audio'] } },
   {
     text: { type: 'string' },
-    url: { type: 'string', description: 'Of an image or an audio file: an https or data URL.' },
+    url: {
+      type: 'string',
+      description:
+        'Of an image or an audio file: a data URL, the `url` of a file of the platform, or, of an image, an https URL.',
+    },
     mimeType: { type: 'string', maxLength: 100 },
   },
 )

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers'
 import { ApiError } from '../../errors.ts'
-import { findContentAt } from '../../files/find-content.ts'
+import { contentSegmentOf, findContentAt } from '../../files/find-content.ts'
 import { readObject } from '../../files/objects.ts'
 import { lookup } from 'mime-types'
 import type { AudioContent } from '../../llm/transcript-request.ts'
@@ -64,7 +64,7 @@ async function readAt(
     hold(Math.ceil(url.length * 0.75))
     return dataOf(url)
   }
-  const file = fileAt(context, url)
+  const file = contentSegmentOf(context.config, url)
   if (file !== undefined) {
     const { object, contentType } = await findContentAt(context, file)
     hold(object.size)
@@ -76,19 +76,6 @@ async function readAt(
   const fetched = await context.fetchForCaller(url)
   hold(fetched.bytes.byteLength)
   return fetched
-}
-
-/** The segment that names a content, of an address of the platform's own files. */
-function fileAt({ config }: BotContext, url: string): string | undefined {
-  const target = URL.parse(url)
-  const files = new URL(`${config.http.baseUrl}/files/`)
-  if (target?.origin !== files.origin || !target.pathname.startsWith(files.pathname)) return undefined
-  const [segment = ''] = target.pathname.slice(files.pathname.length).split('/')
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    throw noAudio()
-  }
 }
 
 function dataOf(url: string): { bytes: Uint8Array; mediaType: string | undefined } {

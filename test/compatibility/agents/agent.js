@@ -70,7 +70,8 @@ const orders = new Conversation({
       const text = isWorkflowCallback(event) ? `${status}: ${output?.place ?? error}` : `another event: ${event.type}`
       return conversation.send({ type: 'text', payload: { text } })
     }
-    const { text } = message.payload
+    // A picture has none.
+    const { text = '' } = message.payload
     if (text === 'deliver') return void (await delivery.start({}))
     if (text === 'measure') return void (await squares.start({}))
     if (text.startsWith('tag ')) {

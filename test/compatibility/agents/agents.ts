@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { Client } from '@botpress/client'
 import { createChatUser, type ChatUser } from '../../support/chat-client.ts'
 import { complete, startEndpoint, type ScriptedEndpoint } from '../../support/models.ts'
 import { openOwnPlatform, type OwnPlatform } from '../../support/own-platform.ts'
@@ -88,6 +89,15 @@ export async function measureAgents(writes: boolean): Promise<void> {
     await expectAnswer(chatUrl, 'tag gold', 'before: undefined')
     await expectAnswer(chatUrl, 'tag silver', 'before: gold')
   })
+  await attempt('answers to a picture, which its model sees', async () => {
+    const picture = await uploadPicture(platform, botId)
+    await showPicture(chatUrl, picture)
+    if (!JSON.stringify(endpoint.requests.at(-1)!.body).includes('data:image/png;base64,'))
+      throw new Error('it saw none')
+  })
+  await attempt('goes on after people have answered, with its state and their messages', () =>
+    handOver(platform, { id: botId, chatUrl }, endpoint),
+  )
   await attempt('names the limit where the bot itself limits the heap to 64 MB', async () => {
     const problem = await problemOf(platform, `${code}\n//`, { limits: { memoryMegabytes: 64 } })
     if (!problem.includes('limits.memoryMegabytes')) throw new Error(problem)
@@ -151,6 +161,48 @@ async function expectAnswer(chatUrl: string, said: string, expected: string): Pr
   if (text !== expected) throw new Error(text)
 }
 
+/** @returns the address of a file of the bot */
+async function uploadPicture(platform: OwnPlatform, botId: string): Promise<string> {
+  const client = new Client({ apiUrl: platform.url, token: platform.token, botId })
+  const { file } = await client.uploadFile({
+    key: 'picture.png',
+    content: Buffer.from('png'),
+    contentType: 'image/png',
+  })
+  return (await client.getFile(file)).file.url
+}
+
+/** Sends a picture in a conversation of its own, and waits for the answer of its first turn. */
+async function showPicture(chatUrl: string, imageUrl: string): Promise<void> {
+  const user = await createChatUser(chatUrl)
+  const conversationId = await user.createConversation()
+  await user.ask('POST', '/messages', { conversationId, payload: { type: 'image', imageUrl } })
+  const { text } = await nextReply(user, conversationId, 1)
+  if (text !== 'Order 17 is shipped, turn 1') throw new Error(text)
+}
+
+/** A member answers between two turns of a conversation. */
+async function handOver(platform: OwnPlatform, { id, chatUrl }: Deployed, endpoint: ScriptedEndpoint): Promise<void> {
+  const conversation = await openConversation(chatUrl)
+  await conversation.askFor(1)
+  const ofBot = `${platform.url}/v1/admin/bots/${id}`
+  const ofConversation = `${ofBot}/conversations/${conversation.id}`
+  const asked = async (path: string, input: object) => {
+    const { status, body } = await send('POST', path, input, headersOf(platform))
+    if (status > 201) throw new Error(body.message)
+    return body
+  }
+  const { handover } = await asked(`${ofConversation}/handover`, {})
+  await conversation.say('Is a person there?')
+  await asked(`${ofConversation}/messages`, { type: 'text', payload: { text: 'I am a person.' } })
+  await asked(`${ofBot}/handovers/${handover.id}/resolve`, {})
+  await conversation.askFor(2, 3)
+  const seen = JSON.stringify(endpoint.requests.at(-1)!.body)
+  for (const text of ['Is a person there?', 'I am a person.']) {
+    if (!seen.includes(text)) throw new Error(`the model did not see '${text}'`)
+  }
+}
+
 /** Has the agent index the pages of its website, and checks the files that it uploads. */
 async function synchronize(platform: OwnPlatform, botId: string): Promise<void> {
   const headers = { ...headersOf(platform), 'x-bot-id': botId }
@@ -211,17 +263,26 @@ async function processorTimes(platform: OwnPlatform, botId: string): Promise<num
 }
 
 interface Conversation {
-  /** Asks, and waits for the answer that names the turn. @returns the milliseconds between both messages */
-  askFor(turn: number): Promise<number>
+  id: string
+  say(text: string): Promise<unknown>
+  /**
+   * Asks, and waits for the answer that names the turn.
+   *
+   * @param reply its number among the messages of others, unless that is the turn
+   * @returns the milliseconds between both messages
+   */
+  askFor(turn: number, reply?: number): Promise<number>
 }
 
 async function openConversation(chatUrl: string): Promise<Conversation> {
   const user = await createChatUser(chatUrl)
   const id = await user.createConversation()
   return {
-    async askFor(turn) {
+    id,
+    say: (text) => user.send(id, text),
+    async askFor(turn, reply = turn) {
       const { body } = await user.send(id, `Where is my order 17? I ask for the ${turn}. time.`)
-      const { text, createdAt } = await nextReply(user, id, turn)
+      const { text, createdAt } = await nextReply(user, id, reply)
       const expected = `Order 17 is shipped, turn ${turn}`
       if (text !== expected) throw new Error(`the answer is '${text}' instead of '${expected}'`)
       return Date.parse(createdAt) - Date.parse(body.message.createdAt)

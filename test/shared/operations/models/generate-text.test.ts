@@ -1,3 +1,4 @@
+import { Client } from '@botpress/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openEntryPoints, type BotWithEntryPoints } from '../../../support/entry-points.ts'
 import {
@@ -70,6 +71,22 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
     expect(endpoint.requests[0]).toMatchObject({
       headers: { authorization: `Bearer ${endpointKey}` },
       body: { model: 'small', messages: [{ role: 'user', content: 'hello' }] },
+    })
+  })
+
+  test('a picture of a file is read at its address, in place of the model', async () => {
+    const client = new Client({ apiUrl: platform.url, token: platform.token, botId: bot.botId })
+    const { file } = await client.uploadFile({ key: 'cat.png', content: Buffer.from('png'), contentType: 'image/png' })
+    const content = [
+      { type: 'text', text: 'What is it?' },
+      { type: 'image', url: (await client.getFile(file)).file.url },
+    ]
+    const messages = [{ role: 'user', type: 'multipart', content }]
+    const { status } = await bot.entryPoints[entryPoint]('POST', path, { messages })
+    expect(status).toBe(200)
+    expect(endpoint.requests[0]!.body.messages[0].content[1]).toEqual({
+      type: 'image_url',
+      image_url: { url: `data:image/png;base64,${Buffer.from('png').toString('base64')}` },
     })
   })
 
@@ -217,6 +234,19 @@ describe('the request', () => {
     ['a data URL without data', user([{ type: 'image', url: 'data:image/png;base64,' }]), 'base64'],
   ])('is refused with %s', async (_what, message, hint) => {
     const { status, body } = await generate({ messages: [message] })
+    expect({ status, type: body.type }).toEqual({ status: 400, type: 'InvalidPayload' })
+    expect(body.message).toContain(hint)
+    expect(endpoint.requests).toEqual([])
+  })
+
+  test.each([
+    ['a file of another type', 'text/plain', 3, 'it is of the type text/plain'],
+    ['files of more than 20 MB', 'image/png', 20 * 1024 * 1024 + 1, 'more than 20 MB'],
+  ])('is refused with %s', async (_what, contentType, bytes, hint) => {
+    const client = new Client({ apiUrl: platform.url, token: platform.token, botId: bot.botId })
+    const { file } = await client.uploadFile({ key: 'other', content: Buffer.alloc(bytes), contentType })
+    const { url } = (await client.getFile(file)).file
+    const { status, body } = await generate({ messages: [user([{ type: 'image', url }])] })
     expect({ status, type: body.type }).toEqual({ status: 400, type: 'InvalidPayload' })
     expect(body.message).toContain(hint)
     expect(endpoint.requests).toEqual([])
