@@ -3,6 +3,9 @@ import { sandboxOfFile, testAsInNode, type Case } from '../prelude/compare.ts'
 
 const sandbox = sandboxOfFile()
 
+/** Makes a tracing channel whose subscribers write into `seen`. */
+const tracing = `const d = require('diagnostics_channel'); const t = d.tracingChannel('traced ' + Math.random()); const seen = []; t.subscribe(Object.fromEntries(['start', 'end', 'asyncStart', 'asyncEnd', 'error'].map((name) => [name, ({ id, result, error }) => seen.push([name, id, result, error?.message])])))`
+
 /** Bodies by module, with calls as bundles make them. */
 const calls: Record<string, string[]> = {
   path: [
@@ -79,6 +82,20 @@ const calls: Record<string, string[]> = {
     `const E = require('events'); function F() { E.call(this) } require('util').inherits(F, E); const f = new F(); let x; f.on('a', (v) => x = v); f.emit('a', 3); return x`,
     `const E = require('events'); class F extends E { constructor() { super(); } } return [new F() instanceof E, new F()._events === undefined, E.init === undefined]`,
     `const E = require('events'); const e = new E(); e.on('a', function () { this.x = 1 }); e.emit('a'); return e.x`,
+  ],
+  diagnostics_channel: [
+    ...[
+      `seen.push(t.traceSync(function (a) { return [this, a] }, { id: 1 }, 'self', 2))`,
+      `try { t.traceSync(() => { throw new Error('x') }, { id: 1 }) } catch (error) { seen.push(error.message) }`,
+      `seen.push(await t.tracePromise(async (a) => a, { id: 1 }, undefined, 2))`,
+      `await t.tracePromise(async () => { throw new Error('x') }, { id: 1 }).catch((error) => seen.push(error.message))`,
+      `t.traceCallback((a, done) => done(null, a + 1), 1, { id: 1 }, undefined, 2, (error, value) => seen.push([error, value]))`,
+      `t.traceCallback((done) => done(new Error('x')), undefined, { id: 1 }, undefined, (error) => seen.push(error.message))`,
+    ].map((work) => `${tracing}; ${work}; return seen`),
+    `const d = require('diagnostics_channel'); const { AsyncLocalStorage } = require('async_hooks'); const store = new AsyncLocalStorage(); const t = d.tracingChannel('stored'); t.start.bindStore(store, ({ id }) => id + 1); const first = [t.hasSubscribers, t.traceSync(() => store.getStore(), { id: 1 }), store.getStore()]; return [...first, t.start.unbindStore(store), t.hasSubscribers, t.start.runStores({}, () => store.getStore())]`,
+    `const d = require('diagnostics_channel'); const t = d.tracingChannel('unsubscribed'); const handlers = { end() {}, error() {} }; t.subscribe(handlers); return [t.hasSubscribers, t.unsubscribe(handlers), t.unsubscribe(handlers), t.hasSubscribers, d.hasSubscribers('tracing:unsubscribed:end')]`,
+    `const d = require('diagnostics_channel'); const c = d.channel('c'); const seen = []; const add = (message, name) => seen.push([message, name]); c.subscribe(add); d.subscribe('c', add); c.publish(1); c.unsubscribe(add); c.publish(2); return seen`,
+    `const d = require('diagnostics_channel'); return [() => d.channel(1), () => d.channel('c').subscribe(1), () => d.tracingChannel(0)].map((call) => { try { call() } catch (error) { return error.code } })`,
   ],
   buffer: [
     `return Buffer.from('héllo').toString('hex')`,

@@ -297,6 +297,12 @@ describe('polyfills do what Node does', () => {
   )
 })
 
+test('a subscriber of a channel that fails keeps nothing from the other ones and from the traced code', async () => {
+  const subscribers = `t.start.subscribe(() => { throw new Error('a subscriber fails') }); t.start.subscribe(() => seen.push('other'))`
+  const traced = `const t = require('diagnostics_channel').tracingChannel('t'); const seen = []; ${subscribers}`
+  expect(await told(`${traced}; return [t.traceSync(() => 'result'), seen]`)).toEqual(['result', ['other']])
+})
+
 test('docs/node-modules.md has every module of the table, with its kind, package and note', async () => {
   const page = await readFile(new URL('../../../docs/node-modules.md', import.meta.url), 'utf8')
   const cells = page.split('\n').flatMap((line) => (line.startsWith('| `') ? [line.split('|').slice(1, -1)] : []))
