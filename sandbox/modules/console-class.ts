@@ -1,6 +1,6 @@
 import { inspectWith } from '../isolate/inspect/inspect.ts'
 import { showTable } from '../isolate/table.ts'
-import { codedError } from './http/errors.ts'
+import { codedError } from '../prelude/node-errors.ts'
 import { formatWithOptions } from './format.ts'
 
 interface Target {

@@ -1,6 +1,5 @@
 import { EventEmitter as Given } from 'events'
-import { checkNumber, invalidType } from '../prelude/node-errors.ts'
-import { codedError } from './http/errors.ts'
+import { codedError, checkNumber, invalidType } from '../prelude/node-errors.ts'
 
 type Name = string | symbol
 

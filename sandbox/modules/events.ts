@@ -1,7 +1,6 @@
 import type { EventEmitter } from 'events'
-import { invalidType } from '../prelude/node-errors.ts'
+import { codedError, invalidType } from '../prelude/node-errors.ts'
 import { createEventEmitter, errorMonitor, maxListenersOf, setAllMaxListeners } from './event-emitter.ts'
-import { codedError } from './http/errors.ts'
 
 type Listener = (...values: unknown[]) => void
 

@@ -1,6 +1,6 @@
 import { format as formatValues } from '../isolate/format.ts'
 import { inspect, inspectWith } from '../isolate/inspect/inspect.ts'
-import { codedError } from './http/errors.ts'
+import { codedError } from '../prelude/node-errors.ts'
 
 export { inspect }
 

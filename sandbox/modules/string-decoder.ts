@@ -1,5 +1,5 @@
 import stringDecoder from 'string_decoder'
-import { codedError } from './http/errors.ts'
+import { codedError } from '../prelude/node-errors.ts'
 
 interface Methods {
   write(bytes: unknown): string

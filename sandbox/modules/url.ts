@@ -1,7 +1,6 @@
 /** The functions of Node's `url` that the package lacks. */
 
-import { invalidType } from '../prelude/node-errors.ts'
-import { codedError } from './http/errors.ts'
+import { codedError, invalidType } from '../prelude/node-errors.ts'
 
 export function fileURLToPath(given: string | URL): string {
   if (typeof given !== 'string' && !(given instanceof URL)) {

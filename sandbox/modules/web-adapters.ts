@@ -1,6 +1,6 @@
 import type { Duplex, DuplexOptions, Readable, ReadableOptions, Writable, WritableOptions } from 'stream'
 import stream from 'readable-stream/lib/stream.js'
-import { codedError } from './http/errors.ts'
+import { codedError, invalidType } from '../prelude/node-errors.ts'
 
 /** The streams of the web in forms of Node and the other way round, which the library lacks. */
 
@@ -10,7 +10,7 @@ type Pair = { readable?: ReadableStream; writable?: WritableStream }
 /** @returns the `Readable` of a stream of the web, which it locks */
 export function readableFromWeb(web: ReadableStream, options: ReadableOptions = {}): Readable {
   if (typeof (web as Partial<ReadableStream> | null)?.getReader !== 'function')
-    throw notOf('readableStream', 'ReadableStream', web)
+    throw invalidType('readableStream', 'an instance of ReadableStream', web)
   const { highWaterMark, encoding, objectMode = false, signal } = options
   const source = readFrom(web, () => readable)
   const readable = new stream.Readable({ highWaterMark, encoding, objectMode, signal, ...source })
@@ -20,7 +20,7 @@ export function readableFromWeb(web: ReadableStream, options: ReadableOptions = 
 /** @returns the `Writable` of a stream of the web, which it locks */
 export function writableFromWeb(web: WritableStream, options: WritableOptions = {}): Writable {
   if (typeof (web as Partial<WritableStream> | null)?.getWriter !== 'function')
-    throw notOf('writableStream', 'WritableStream', web)
+    throw invalidType('writableStream', 'an instance of WritableStream', web)
   const { highWaterMark, decodeStrings = true, objectMode = false, signal } = options
   const target = writeTo(web, () => writable)
   const writable = new stream.Writable({ highWaterMark, objectMode, decodeStrings, signal, ...target })
@@ -30,8 +30,10 @@ export function writableFromWeb(web: WritableStream, options: WritableOptions = 
 /** @returns the `Duplex` of a pair of streams of the web, such as a `TransformStream` */
 export function duplexFromWeb(pair: Pair, options: DuplexOptions = {}): Duplex {
   const { readable, writable } = pair
-  if (typeof readable?.getReader !== 'function') throw notOf('pair.readable', 'ReadableStream', readable)
-  if (typeof writable?.getWriter !== 'function') throw notOf('pair.writable', 'WritableStream', writable)
+  if (typeof readable?.getReader !== 'function')
+    throw invalidType('pair.readable', 'an instance of ReadableStream', readable)
+  if (typeof writable?.getWriter !== 'function')
+    throw invalidType('pair.writable', 'an instance of WritableStream', writable)
   const { read, destroy: cancel } = readFrom(readable, () => duplex)
   const { destroy: abort, ...target } = writeTo(writable, () => duplex)
   const { highWaterMark, decodeStrings = true, encoding, objectMode = false, signal, allowHalfOpen } = options
@@ -88,7 +90,7 @@ function writeTo(web: WritableStream, get: () => Writable) {
 /** @returns a stream of the web with the data of a `Readable` */
 export function readableToWeb(readable: Readable, options: { strategy?: QueuingStrategy } = {}): ReadableStream {
   if (typeof (readable as Partial<Readable> | null)?.read !== 'function')
-    throw notOf('streamReadable', 'stream.Readable', readable)
+    throw invalidType('streamReadable', 'an instance of stream.Readable', readable)
   const { readableObjectMode: isObjects, readableHighWaterMark: highWaterMark } = readable
   let controller: ReadableStreamDefaultController
   let isCancelled = false
@@ -127,7 +129,7 @@ export function readableToWeb(readable: Readable, options: { strategy?: QueuingS
 /** @returns a stream of the web that writes into a `Writable` */
 export function writableToWeb(writable: Writable): WritableStream {
   if (typeof (writable as Partial<Writable> | null)?.write !== 'function')
-    throw notOf('streamWritable', 'stream.Writable', writable)
+    throw invalidType('streamWritable', 'an instance of stream.Writable', writable)
   const { writableObjectMode: isObjects, writableHighWaterMark: highWaterMark } = writable
   let controller: WritableStreamDefaultController
   let drained: PromiseWithResolvers<void> | undefined
@@ -203,13 +205,4 @@ function whyEnded(error: Error): Error {
 function abortError(cause?: Error): Error {
   const error = codedError('ABORT_ERR', 'The operation was aborted')
   return Object.assign(error, { name: 'AbortError' }, cause && { cause })
-}
-
-function notOf(name: string, kind: string, value: unknown): Error {
-  const received = value === null || value === undefined ? String(value) : `type ${typeof value}`
-  return codedError(
-    'ERR_INVALID_ARG_TYPE',
-    `The "${name}" argument must be an instance of ${kind}. Received ${received}`,
-    TypeError,
-  )
 }

@@ -1,41 +1,44 @@
 /** Errors with the codes and messages of Node's. */
 
-type Kind = ErrorConstructor | TypeErrorConstructor | RangeErrorConstructor
-
-function coded(Class: Kind, code: string, message: string): Error {
-  return Object.assign(new Class(message), { code })
+/** Makes an error with the code that Node's has. */
+export function codedError(
+  code: string,
+  message: string,
+  Kind: ErrorConstructor | TypeErrorConstructor | RangeErrorConstructor = Error,
+): Error {
+  return Object.assign(new Kind(message), { code })
 }
 
 /** @param expected for instance `of type string or an instance of Buffer` */
 export function invalidType(name: string, expected: string, value: unknown): Error {
   const kind = name.includes('.') ? 'property' : 'argument'
   const subject = name.endsWith(' argument') ? `The ${name}` : `The "${name}" ${kind}`
-  return coded(TypeError, 'ERR_INVALID_ARG_TYPE', `${subject} must be ${expected}.${received(value)}`)
+  return codedError('ERR_INVALID_ARG_TYPE', `${subject} must be ${expected}.${received(value)}`, TypeError)
 }
 
 /** Node's error of `buffer.write` names no argument. */
 export function wrongText(): Error {
-  return coded(TypeError, 'ERR_INVALID_ARG_TYPE', 'argument must be a string')
+  return codedError('ERR_INVALID_ARG_TYPE', 'argument must be a string', TypeError)
 }
 
 /** @param range for instance `>= 0 && <= 4` */
 export function outOfRange(name: string, range: string, value: unknown): Error {
   const message = `The value of "${name}" is out of range. It must be ${range}. Received ${shown(value)}`
-  return coded(RangeError, 'ERR_OUT_OF_RANGE', message)
+  return codedError('ERR_OUT_OF_RANGE', message, RangeError)
 }
 
 export function outOfBounds(name?: string): Error {
   const message =
     name === undefined ? 'Attempt to access memory outside buffer bounds' : `"${name}" is outside of buffer bounds`
-  return coded(RangeError, 'ERR_BUFFER_OUT_OF_BOUNDS', message)
+  return codedError('ERR_BUFFER_OUT_OF_BOUNDS', message, RangeError)
 }
 
 export function unknownEncoding(encoding: unknown): Error {
-  return coded(TypeError, 'ERR_UNKNOWN_ENCODING', `Unknown encoding: ${String(encoding)}`)
+  return codedError('ERR_UNKNOWN_ENCODING', `Unknown encoding: ${String(encoding)}`, TypeError)
 }
 
 export function wrongSize(multiple: string): Error {
-  return coded(RangeError, 'ERR_INVALID_BUFFER_SIZE', `Buffer size must be a multiple of ${multiple}`)
+  return codedError('ERR_INVALID_BUFFER_SIZE', `Buffer size must be a multiple of ${multiple}`, RangeError)
 }
 
 /** @throws for anything else than a number, and for one outside of a range */

@@ -9,6 +9,7 @@ import {
   toPlugin,
   toPluginSummary,
   type DescribedPlugins,
+  noPlugins,
   type InstalledPlugin,
   type Plugin,
 } from '../models/plugin.ts'
@@ -114,15 +115,7 @@ export async function describePlugins(
   workspaceId: string,
   plugins: Plugins | undefined,
 ): Promise<DescribedPlugins> {
-  const described: DescribedPlugins = {
-    plugins: {},
-    actions: {},
-    events: {},
-    states: {},
-    userTags: {},
-    conversationTags: {},
-    messageTags: {},
-  }
+  const described = noPlugins()
   for (const [alias, settings] of Object.entries(plugins ?? {})) {
     const row = settings && (await findUsable(db, 'plugins', workspaceId, settings.id))
     if (!row) continue

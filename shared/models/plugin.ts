@@ -177,12 +177,7 @@ export interface DescribedPlugins {
   messageTags: Plugin['message']['tags']
 }
 
-export const noPlugins: DescribedPlugins = {
-  plugins: {},
-  actions: {},
-  events: {},
-  states: {},
-  userTags: {},
-  conversationTags: {},
-  messageTags: {},
+/** The description of no plugins, to which some can be added. */
+export function noPlugins(): DescribedPlugins {
+  return { plugins: {}, actions: {}, events: {}, states: {}, userTags: {}, conversationTags: {}, messageTags: {} }
 }

@@ -63,7 +63,12 @@ export async function runChaos(
   const faults = new Map<FaultKind, number>()
 
   const begunAt = performance.now()
-  await talkDuringFaults(platform, { chatPath, talks, data }, options, { counts, faults, tell })
+  await talkDuringFaults(
+    platform,
+    { chatPath, talks, beside: data && ((speakers) => writeDuringFaults(platform, data, speakers)) },
+    options,
+    { counts, faults, tell },
+  )
   const mendedAt = performance.now()
   const waiting = await untilHandled(platform, options.drainMilliseconds, tell)
   const handledAt = performance.now()
@@ -118,10 +123,20 @@ async function writeDuringFaults(
   await Promise.all(writers.map((writer) => keepWriting(writer, options, counts)))
 }
 
-async function talkDuringFaults(
+interface Talking {
+  chatPath: string
+  talks: Talk[]
+  /** How many times the events of a message of text has one of this bot. */
+  eventsPerMessage?: number
+  /** Works meanwhile. */
+  beside?: ((speakers: Speakers) => Promise<void>) | undefined
+}
+
+/** Makes users talk while faults happen, until both are over. */
+export async function talkDuringFaults(
   platform: ChaosPlatform,
-  { chatPath, talks, data }: { chatPath: string; talks: Talk[]; data: Data | undefined },
-  options: ChaosOptions,
+  { chatPath, talks, eventsPerMessage = 1, beside }: Talking,
+  options: Pick<ChaosOptions, 'seed' | 'kinds' | 'faults' | 'spacingMilliseconds' | 'messages'>,
   { counts, faults, tell }: RunReport,
 ): Promise<void> {
   const kinds = options.kinds.filter((kind) => kind !== 'Redis restarted' || platform.redis)
@@ -133,11 +148,11 @@ async function talkDuringFaults(
     chatPath,
     chances: chancesFrom(options.seed + 1),
     // Makes the conversations last about as long as the faults, which also delay them.
-    pauseMilliseconds: (planned * talks.length) / options.messages / 2,
+    pauseMilliseconds: ((planned * talks.length) / options.messages / 2) * eventsPerMessage,
     isOver: () => isMended && counts.acknowledged >= options.messages,
   }
   const talking = Promise.all(talks.map((each) => talk(each, speakers, counts)))
-  const writing = data && writeDuringFaults(platform, data, speakers)
+  const working = beside?.(speakers)
   let enough = 0
   const happening = carryOut(plan, platform, {
     happened(kind) {
@@ -150,7 +165,7 @@ async function talkDuringFaults(
       enough = counts.acknowledged + options.messages / options.faults / 2
     },
   }).finally(() => (isMended = true))
-  await Promise.all([talking, writing, happening])
+  await Promise.all([talking, working, happening])
 }
 
 /** @returns the number of events and files that wait when the time limit is over */

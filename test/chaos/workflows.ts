@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { countWaiting, read } from './check.ts'
-import { carryOut, planFaults, type FaultKind } from './faults.ts'
+import type { FaultKind } from './faults.ts'
 import { openChaosPlatform, type ChaosPlatform, type PlatformOptions } from './platform.ts'
 import { chancesFrom, type Chances } from './random.ts'
-import { stopMembers } from './run.ts'
-import { mayPass, talk, type Counts, type Talk } from './talk.ts'
+import { stopMembers, talkDuringFaults } from './run.ts'
+import { mayPass, type Counts, type Talk } from './talk.ts'
 import { children, courseOf, stepsOf, workflowBotCode, type Course } from './workflow-bot.ts'
 
 export interface WorkflowChaosOptions extends PlatformOptions {
@@ -47,39 +47,10 @@ export async function runWorkflowChaos(
   const { botId, chatPath, talks } = await platform.openTalks(options.conversations, workflowBotCode)
   const counts: Counts = { acknowledged: 0, replayed: 0, refusals: new Map() }
   const faults = new Map<FaultKind, number>()
-  const plan = planFaults(
-    chancesFrom(options.seed),
-    options.kinds.filter((kind) => kind !== 'Redis restarted' || platform.redis),
-    options.faults,
-    options.spacingMilliseconds,
-  )
-  const planned = plan.reduce((sum, { afterMilliseconds }) => sum + afterMilliseconds, 0)
-  let isMended = false
-  const speakers = {
-    apiUrls: platform.apiUrls,
-    chatPath,
-    chances: chancesFrom(options.seed + 1),
-    // Each message has four times the events of those of the other bots.
-    pauseMilliseconds: (planned * talks.length * 2) / options.messages,
-    isOver: () => isMended && counts.acknowledged >= options.messages,
-  }
   const begunAt = performance.now()
   const drained = new AbortController()
   const answering = answerWorkflows(platform, botId, chancesFrom(options.seed + 2), drained.signal)
-  const talking = Promise.all(talks.map((each) => talk(each, speakers, counts)))
-  let enough = 0
-  const happening = carryOut(plan, platform, {
-    happened(kind) {
-      faults.set(kind, (faults.get(kind) ?? 0) + 1)
-      tell(`${counts.acknowledged} messages; ${kind}`)
-    },
-    async untilProgress() {
-      const deadline = performance.now() + patienceMilliseconds
-      while (counts.acknowledged < enough && performance.now() < deadline) await pause(20)
-      enough = counts.acknowledged + options.messages / options.faults / 2
-    },
-  }).finally(() => (isMended = true))
-  await Promise.all([talking, happening])
+  await talkDuringFaults(platform, { chatPath, talks, eventsPerMessage: 4 }, options, { counts, faults, tell })
   const mendedAt = performance.now()
   await untilEnded(platform.databaseUrl(), options.drainMilliseconds, tell)
   const endedAt = performance.now()
@@ -97,9 +68,6 @@ export async function runWorkflowChaos(
     differences: [...surprises, ...differences],
   }
 }
-
-/** Time within which a platform must make progress between two faults. */
-const patienceMilliseconds = 30_000
 const answerMilliseconds = 10_000
 
 /**

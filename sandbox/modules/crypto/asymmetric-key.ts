@@ -13,7 +13,7 @@ import {
 } from '../../prelude/subtle/der.ts'
 import { CryptoKey, type Algorithm, type Family, type JsonWebKey, type KeyType } from '../../prelude/subtle/key.ts'
 import { family as rsa } from '../../prelude/subtle/rsa.ts'
-import { codedError } from '../http/errors.ts'
+import { codedError } from '../../prelude/node-errors.ts'
 
 export type AsymmetricKind = 'rsa' | 'ec' | 'ed25519'
 

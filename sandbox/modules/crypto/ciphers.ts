@@ -1,7 +1,7 @@
 import type { Transform } from 'stream'
 import { cbc, ctr, ecb, gcm } from '@noble/ciphers/aes.js'
 import { concatenate } from '../../prelude/blob.ts'
-import { codedError } from '../http/errors.ts'
+import { codedError } from '../../prelude/node-errors.ts'
 import { toBytes, toOutput, type Encoding } from './digests.ts'
 import { transformLazily } from './lazy-transform.ts'
 

@@ -1,5 +1,5 @@
 import type { JsonWebKey } from '../../prelude/subtle/key.ts'
-import { codedError } from '../http/errors.ts'
+import { codedError } from '../../prelude/node-errors.ts'
 import {
   fromJwk,
   readDer,

@@ -1,7 +1,7 @@
 import { concatenate } from '../../prelude/blob.ts'
 import { contentAt, readSequence, tags, writeElement, writeInteger } from '../../prelude/subtle/der.ts'
 import { toDomString } from '../../prelude/text.ts'
-import { codedError } from '../http/errors.ts'
+import { codedError } from '../../prelude/node-errors.ts'
 import { toCryptoKey, type AsymmetricKey } from './asymmetric-key.ts'
 import { toBytes, toOutput, type Encoding } from './digests.ts'
 import { readKey, type KeyInput } from './key-object.ts'

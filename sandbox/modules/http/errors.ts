@@ -1,12 +1,3 @@
-/** Makes an error with the code that Node's has. */
-export function codedError(
-  code: string,
-  message: string,
-  Kind: ErrorConstructor | TypeErrorConstructor | RangeErrorConstructor = Error,
-): Error {
-  return Object.assign(new Kind(message), { code })
-}
-
 const codes: Record<string, string> = {
   unresolvable: 'ENOTFOUND',
   timeout: 'ETIMEDOUT',

@@ -1,5 +1,5 @@
 import { toDomString } from '../../prelude/text.ts'
-import { codedError } from './errors.ts'
+import { codedError } from '../../prelude/node-errors.ts'
 
 const token = /^[\w!#$%&'*+.^`|~-]+$/
 const invalidInValue = /[^\t\x20-\x7e\x80-\xff]/

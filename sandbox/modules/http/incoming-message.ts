@@ -1,6 +1,7 @@
 import { Readable } from 'stream'
 import type { Incoming } from '../../prelude/incoming.ts'
-import { codedError, toSocketError } from './errors.ts'
+import { toSocketError } from './errors.ts'
+import { codedError } from '../../prelude/node-errors.ts'
 import type { RequestSocket } from './socket.ts'
 import type { RefusalBody } from './upgrade.ts'
 

@@ -1,7 +1,7 @@
 import type { Duplex } from 'stream'
 import { urlToHttpOptions } from '../url.ts'
 import type { Agent } from './agent.ts'
-import { codedError } from './errors.ts'
+import { codedError } from '../../prelude/node-errors.ts'
 
 /** The options of `http.request` that have an effect here. */
 export interface RequestOptions {

@@ -1,5 +1,5 @@
 import type { Duplex } from 'stream'
-import { codedError } from './errors.ts'
+import { codedError } from '../../prelude/node-errors.ts'
 import type { OutgoingHeaders } from './headers.ts'
 
 /** The answer of a server that was asked for another protocol. */

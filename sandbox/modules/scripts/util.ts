@@ -2,7 +2,7 @@ import util from 'util'
 import { Console } from '../console-class.ts'
 import { isDeepStrictEqual } from '../deep-equal.ts'
 import { format, formatWithOptions, inspect } from '../format.ts'
-import { codedError } from '../http/errors.ts'
+import { codedError } from '../../prelude/node-errors.ts'
 import { complete, type Provide } from '../provide.ts'
 
 export const provide: Provide = (_platform, shapes) => {

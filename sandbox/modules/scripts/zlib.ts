@@ -1,4 +1,4 @@
-import { codedError } from '../http/errors.ts'
+import { codedError } from '../../prelude/node-errors.ts'
 import { complete, type Provide } from '../provide.ts'
 import { crc32 } from '../zlib/checksums.ts'
 import { coders, type Coder } from '../zlib/coder.ts'

@@ -1,6 +1,6 @@
 import type { TlsOptions } from '../../protocol/contract.ts'
 import { maxCaCharacters } from '../../protocol/units.ts'
-import { codedError } from '../http/errors.ts'
+import { codedError } from '../../prelude/node-errors.ts'
 import { refuseOptions } from './refused-options.ts'
 
 /** The options of `net.connect` and `tls.connect` that have an effect here. */

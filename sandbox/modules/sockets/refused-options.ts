@@ -1,4 +1,4 @@
-import { codedError } from '../http/errors.ts'
+import { codedError } from '../../prelude/node-errors.ts'
 
 const platformVerifies = 'the platform verifies the certificate before anything is sent'
 const noOwnCertificate = 'connections from isolates have no certificate of their own'

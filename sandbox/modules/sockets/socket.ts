@@ -1,6 +1,7 @@
 import { Duplex } from 'stream'
 import type { Platform } from '../../isolate/platform.ts'
-import { codedError, toSocketError } from '../http/errors.ts'
+import { toSocketError } from '../http/errors.ts'
+import { codedError } from '../../prelude/node-errors.ts'
 import { IdleTimer } from '../http/idle-timer.ts'
 import { OutgoingParts } from '../http/outgoing.ts'
 import { openConnection, type Connected, type Wanted } from './open-connection.ts'

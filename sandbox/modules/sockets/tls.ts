@@ -1,4 +1,4 @@
-import { codedError } from '../http/errors.ts'
+import { codedError } from '../../prelude/node-errors.ts'
 import { authorityOf, toConnectOptions, toTlsOptions, type ConnectOptions } from './options.ts'
 import type { SocketClass } from './socket.ts'
 

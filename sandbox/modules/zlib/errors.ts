@@ -1,4 +1,4 @@
-import { codedError } from '../http/errors.ts'
+import { codedError } from '../../prelude/node-errors.ts'
 
 const codes = {
   2: 'Z_NEED_DICT',

@@ -1,5 +1,5 @@
 import type { Z_FlushMode, Z_Strategy } from 'pako'
-import { codedError } from '../http/errors.ts'
+import { codedError } from '../../prelude/node-errors.ts'
 
 /** Options of Node's `zlib`, each of which is read once and has its default. */
 export interface ZlibOptions {

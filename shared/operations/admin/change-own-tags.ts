@@ -9,7 +9,7 @@ import type { BotRow } from '../../models/tables.ts'
 import { changeOwnDefinition, findOwnBot } from '../../store/bots.ts'
 import { noSuchBot } from './describe-bot.ts'
 
-const nothing = { installations: [], integrations: [], recurringEvents: [], secretNames: [], plugins: noPlugins }
+const nothing = { installations: [], integrations: [], recurringEvents: [], secretNames: [], plugins: noPlugins() }
 
 /**
  * Changes the tags of the bot whose code calls. Code changes nothing else of its bot: it has what a member has granted it.
