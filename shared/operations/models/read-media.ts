@@ -26,13 +26,27 @@ export async function readMedia(
   using held = new DisposableStack()
   const share = held.use(context.models.mediaMemory.open(context.caller.botId))
   let bytes = 0
+  const hold = (size: number, path: string) => {
+    bytes += size
+    if (bytes > maxBytes) {
+      throw new ApiError('InvalidPayload', `${path}: the files of a call have more than ${maxBytes / megabyte} MB`)
+    }
+    share.add(size * bytesHeld)
+  }
+  const sizes = new Map<string, number>()
   const read = new Map<string, string>()
   for (const [index, { content }] of input.messages.entries()) {
     if (!Array.isArray(content)) continue
     for (const [position, { type, url }] of content.entries()) {
       const segment = type === 'text' || url === undefined ? undefined : contentSegmentOf(context.config, url)
-      if (segment === undefined || url === undefined || read.has(url)) continue
+      if (segment === undefined || url === undefined) continue
       const path = `messages.${index}.content.${position}.url`
+      // The request has a file as often as messages name it.
+      const known = sizes.get(url)
+      if (known !== undefined) {
+        hold(known, path)
+        continue
+      }
       const { object, contentType } = await findContentAt(context, segment)
       const mediaType = contentType.split(';', 1)[0]!.trim().toLowerCase()
       if (!mediaType.startsWith(`${type}/`)) {
@@ -41,11 +55,8 @@ export async function readMedia(
           `${path} must be that of a file of ${type}: it is of the type ${mediaType}`,
         )
       }
-      bytes += object.size
-      if (bytes > maxBytes) {
-        throw new ApiError('InvalidPayload', `${path}: the files of a call have more than ${maxBytes / megabyte} MB`)
-      }
-      share.add(object.size * bytesHeld)
+      hold(object.size, path)
+      sizes.set(url, object.size)
       const data = await buffer(readObject(context, object))
       read.set(url, `data:${mediaType};base64,${data.toString('base64')}`)
     }

@@ -252,6 +252,21 @@ describe('the request', () => {
     expect(endpoint.requests).toEqual([])
   })
 
+  test('is refused where a file that it names many times is more than 20 MB in all', async () => {
+    const client = new Client({ apiUrl: platform.url, token: platform.token, botId: bot.botId })
+    const content = Buffer.alloc(3 * 1024 * 1024)
+    const { file } = await client.uploadFile({ key: 'often', content, contentType: 'image/png' })
+    const { url } = (await client.getFile(file)).file
+    const { status, body } = await generate({
+      messages: [user(Array.from({ length: 7 }, () => ({ type: 'image', url })))],
+    })
+    expect({ status, message: body.message }).toEqual({
+      status: 400,
+      message: expect.stringContaining('more than 20 MB'),
+    })
+    expect(endpoint.requests).toEqual([])
+  })
+
   test('of a bot is that of its workspace only', async () => {
     const answer = await platform.ask('POST', path, { messages: [user('hi')] }, { 'x-bot-id': 'bot_unknown' })
     expect(answer.status).toBe(403)
