@@ -150,8 +150,10 @@ test('a user in more conversations than one statement changes in its time is del
     )
   }
   expect((await user.ask('DELETE', '/users/me')).status).toBe(200)
-  const ours = () => db('conversations').whereLike('id', `${conversationId}%`)
-  expect(await ours()).toHaveLength(80_001)
-  expect(await ours().whereNotNull('owner_id')).toEqual([])
+  // Counted by PostgreSQL: to read 80,000 rows takes half a gigabyte.
+  const [counted] = await db('conversations')
+    .whereLike('id', `${conversationId}%`)
+    .select(db.raw('count(*)::int as all, count(owner_id)::int as owned'))
+  expect(counted).toEqual({ all: 80_001, owned: 0 })
   expect(await db('participants').whereLike('conversation_id', `${conversationId}%`)).toEqual([])
 }, 120_000)

@@ -122,8 +122,10 @@ describe.each(clientNames)('through %s', (clientName) => {
     await call('updateWorkflow', { id: first.id, status: 'cancelled' })
     await call('updateWorkflow', { id: first.id, status: 'cancelled' })
     await call('deleteWorkflow', { id: second.id })
-    const updates = await updatesOf(parent.id)
-    expect(updates.map(({ payload }) => payload)).toMatchObject([
+    // A parent that listens is continued when it has heard of a child, and a slow machine lets it be before the test goes on.
+    const updates = async () =>
+      (await updatesOf(parent.id)).map(({ payload }) => payload).filter(({ type }) => type !== 'workflow_continued')
+    expect(await updates()).toMatchObject([
       {
         type: 'child_workflow_finished',
         workflow: { id: parent.id },
@@ -133,7 +135,7 @@ describe.each(clientNames)('through %s', (clientName) => {
     ])
     await call('updateWorkflow', { id: parent.id, status: 'completed' })
     await call('updateWorkflow', { id: third.id, status: 'completed' })
-    expect(await updatesOf(parent.id)).toHaveLength(2)
+    expect(await updates()).toHaveLength(2)
     await call('deleteWorkflow', { id: parent.id })
     await expect(call('getWorkflow', { id: third.id })).rejects.toMatchObject({ code: 404, type: 'ResourceNotFound' })
   })
