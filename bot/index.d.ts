@@ -2611,7 +2611,7 @@ export interface UpdateTableOutput {
 export interface UpdateTableRowsInput {
   /** The id or the name of a table. */
   table: string
-  rows: Array<{ id: number }>
+  rows: Array<{ id: number; [column: string]: any }>
   waitComputed?: boolean
 }
 

@@ -37,6 +37,8 @@ export type DocumentFormat = (typeof documentFormats)[number]
 /** The format of a document, and how much of its text to extract. */
 export interface ExtractionTask {
   format: DocumentFormat
+  /** The encoding of its text, as its content type states it. */
+  charset?: string
   chunking: Chunking
   /** Upper bound of the passages of one document. */
   maxPassages: number

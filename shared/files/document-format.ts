@@ -26,9 +26,16 @@ const byExtension = new Map<string, Format>([
   ['text', 'text'],
 ])
 
-/** For the reason of a failure. */
-export const knownFormats =
-  'the formats are PDF (.pdf), Word (.docx), HTML (.html), Markdown (.md, .mdx) and text (.txt)'
+/** Why a file of another format is not indexed, for the person who uploaded it. */
+export function unknownFormat(contentType: string): string {
+  const remedy = /^text\/(?:csv|tab-separated-values)\b/i.test(contentType)
+    ? '. Import it into a table, whose rows are found too, or upload it as text (.txt)'
+    : ''
+  return (
+    `Files of the type ${contentType} cannot be indexed: ` +
+    `the formats are PDF (.pdf), Word (.docx), HTML (.html), Markdown (.md, .mdx) and text (.txt)${remedy}`
+  )
+}
 
 /**
  * The format of a document. Servers call Markdown plain text, and programs call anything a stream of bytes, so that an

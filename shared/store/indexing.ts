@@ -85,6 +85,10 @@ export class IndexQuotaError extends Error {
   override name = 'IndexQuotaError'
 }
 
+/** For the person who uploaded a file of which searches find nothing. */
+const withoutText =
+  'The file has no text, so searches find nothing of it. Scanned pages have none before text recognition (OCR)'
+
 /** Passages inserted by one statement. */
 const batchSize = 200
 
@@ -114,17 +118,24 @@ export async function completeIndexing(
       fileId,
       generation,
     })
-    if (passages) await insertAll(transaction, { fileId, botId, generation }, passages)
+    if (passages && (await insertAll(transaction, { fileId, botId, generation }, passages)) === 0) {
+      await query(
+        transaction,
+        'update files set failed_status_reason = :withoutText, embedding_due_at = null where id = :fileId',
+        { fileId, withoutText },
+      )
+    }
     await assertIndexQuota(transaction, botId, knowledge, fileId)
     return true
   })
 }
 
+/** @returns how many there are */
 async function insertAll(
   transaction: Database,
   file: { fileId: string; botId: string; generation: number },
   passages: Iterable<NewPassage>,
-): Promise<void> {
+): Promise<number> {
   let first = 0
   let batch: NewPassage[] = []
   for (const passage of passages) {
@@ -135,6 +146,7 @@ async function insertAll(
     batch = []
   }
   if (batch.length > 0) await insertPassages(transaction, { ...file, first }, batch)
+  return first + batch.length
 }
 
 /**

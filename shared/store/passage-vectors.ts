@@ -95,17 +95,18 @@ export async function completeEmbedding(
   model: string,
   reasonOf: (withoutVector: number) => string | null,
 ): Promise<void> {
-  const [row] = await query<{ number: number }>(
+  const [row] = await query<{ passages: number; without: number }>(
     db,
-    `select count(*)::integer as number from passages
-     where file_id = :fileId and generation = :generation and without_vector_of = :model`,
+    `select count(*)::integer as passages, (count(*) filter (where without_vector_of = :model))::integer as without
+     from passages where file_id = :fileId and generation = :generation`,
     { fileId, generation, model },
   )
-  const failure = reasonOf(row!.number)
+  const failure = reasonOf(row!.without)
+  // The reason of a file without passages is that it has no text.
   await query(
     db,
     `update files set embedding_due_at = null, embedding_attempts = 0, embedded_model = :model,
-       failed_status_reason = :failure
+       failed_status_reason = ${row!.passages === 0 ? 'failed_status_reason' : ':failure'}
      where id = :fileId and index_generation = :generation and status = 'indexing_completed'`,
     { fileId, generation, model, failure },
   )

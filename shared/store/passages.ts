@@ -11,9 +11,28 @@ export interface NewPassage {
   pageNumber?: number
 }
 
-/** A text without accents, as searches compare it. */
+/** Scripts that are written without spaces between words, with the marks that belong to them. */
+const unspaced = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+/gu
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'word' })
+
+/**
+ * A text as searches compare it: without accents, and as words with spaces or ASCII between them. The words of PostgreSQL
+ * depend on the locale of the database: in the locale C, all other characters are letters, so that a word would include
+ * the quotation mark beside it.
+ */
 export function foldText(text: string): string {
-  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  return text
+    .replace(unspaced, (run) => ` ${wordsOf(run).join(' ')} `)
+    .normalize('NFKD')
+    .replace(/[\p{M}\p{Cf}]/gu, '')
+    .replace(/[^\p{ASCII}\p{L}\p{N}]/gu, ' ')
+    .toLowerCase()
+}
+
+function wordsOf(run: string): string[] {
+  const segments = [...segmenter.segment(run.normalize('NFKC'))]
+  return segments.filter(({ isWordLike }) => isWordLike).map(({ segment }) => segment)
 }
 
 /** The term in the index of each passage of a bot. No word of a text begins so. */

@@ -1,6 +1,6 @@
 import type { Chunking, Passage } from '#sandbox/extractor/contract.ts'
 import { isOutage } from '#shared/errors.ts'
-import { formatOf, knownFormats } from '#shared/files/document-format.ts'
+import { formatOf, unknownFormat } from '#shared/files/document-format.ts'
 import { readObject } from '#shared/files/objects.ts'
 import { isRecord } from '#shared/models/payload.ts'
 import { InterruptedError } from '#shared/queue/queue.ts'
@@ -112,8 +112,14 @@ async function extract(
 ): Promise<Iterable<Passage>> {
   const { sandbox, config } = worker
   const format = formatOf(key, contentType)
-  if (!format) throw new NotIndexableError(`Files of the type ${contentType} cannot be indexed: ${knownFormats}`)
-  const task = { format, chunking: chunkingOf(indexing), maxPassages: config.knowledge.maxFilePassages }
+  if (!format) throw new NotIndexableError(unknownFormat(contentType))
+  const charset = /;\s*charset\s*=\s*"?([\w:.-]+)/i.exec(contentType)?.[1]
+  const task = {
+    format,
+    ...(charset !== undefined && { charset }),
+    chunking: chunkingOf(indexing),
+    maxPassages: config.knowledge.maxFilePassages,
+  }
   const extraction = await sandbox.extractor.extract(botId, task, async () => {
     await begin()
     return readObject(worker, object)

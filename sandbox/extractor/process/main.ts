@@ -8,7 +8,7 @@ import type { Block, ExtractionTask, Passage } from '../contract.ts'
 import { splitTask, type LastLine } from '../frames.ts'
 import { chunk } from './chunk.ts'
 import { readDocx } from './read-docx.ts'
-import { readHtml } from './read-html.ts'
+import { charsetOf, readHtml } from './read-html.ts'
 import { readMarkdown } from './read-markdown.ts'
 import { readPdf } from './read-pdf.ts'
 import { decodeText, readText } from './read-text.ts'
@@ -27,10 +27,11 @@ async function reply(): Promise<void> {
   channel.end(JSON.stringify(end), () => process.exit())
 }
 
-async function extract({ format, chunking, maxPassages }: ExtractionTask, document: Buffer): Promise<LastLine> {
+async function extract(task: ExtractionTask, document: Buffer): Promise<LastLine> {
+  const { chunking, maxPassages } = task
   let count = 0
   try {
-    for await (const passage of chunk(readBlocks(format, document), chunking)) {
+    for await (const passage of chunk(readBlocks(task, document), chunking)) {
       count += 1
       if (count > maxPassages) return { refused: `The document has more than ${maxPassages} passages: split it` }
       channel.write(`${JSON.stringify(storable(passage))}\n`)
@@ -44,30 +45,23 @@ async function extract({ format, chunking, maxPassages }: ExtractionTask, docume
   return { count }
 }
 
-function readBlocks(format: ExtractionTask['format'], document: Buffer): Iterable<Block> | AsyncIterable<Block> {
+function readBlocks({ format, charset }: ExtractionTask, document: Buffer): Iterable<Block> | AsyncIterable<Block> {
   switch (format) {
     case 'pdf':
       return readPdf(document)
     case 'docx':
       return readDocx(document)
     case 'html':
-      return readHtml(assertText(document))
+      return readHtml(toText(document, charset ?? charsetOf(document)))
     case 'markdown':
-      return readMarkdown(assertText(document))
+      return readMarkdown(toText(document, charset))
     case 'text':
-      return readText(assertText(document))
+      return readText(toText(document, charset))
   }
 }
 
-const sniffedBytes = 4096
-
-/** @throws Refused when the bytes are no text, whatever the file says */
-function assertText(document: Buffer): string {
-  const isWide = document[0] === 0xff || document[0] === 0xfe
-  if (!isWide && document.subarray(0, sniffedBytes).includes(0)) {
-    throw new Refused('The file is not text: its content type or its extension is wrong')
-  }
-  return decodeText(document).replaceAll('\r\n', '\n')
+function toText(document: Buffer, charset: string | undefined): string {
+  return decodeText(document, charset).replaceAll('\r\n', '\n')
 }
 
 const clean = (text: string) => text.toWellFormed().replaceAll('\0', '')

@@ -24,6 +24,12 @@ const lines = new Set(
 
 const headings = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6']
 
+/** The encoding that a page declares at its beginning, in a `meta` element or in its XML declaration. */
+export function charsetOf(page: Buffer): string | undefined {
+  const start = page.toString('latin1', 0, 1024)
+  return /<(?:meta\s[^>]*\bcharset|\?xml\s[^>]*\bencoding)\s*=\s*["']?\s*([\w:.-]+)/i.exec(start)?.[1]
+}
+
 /** Divides a page into blocks. Nothing of it is run or loaded. */
 export function* readHtml(html: string): Generator<Block> {
   let text = ''

@@ -38,10 +38,14 @@ function toBlock(node: RootContent): Block | undefined {
       return undefined
     default: {
       const text = textOf(node)
-      return /^(?:import|export)\s[^\n]*['"{(=]/.test(text) ? undefined : { subtype: 'paragraph', text }
+      return statement.test(text) ? undefined : { subtype: 'paragraph', text }
     }
   }
 }
+
+/** An import or export of MDX. A sentence may begin with the same word. */
+const statement =
+  /^(?:import\s*(?:[\w$*{][^'"\n]*\sfrom\s*)?['"]|export\s*[{*]|export\s+(?:default|const|let|var|async|function|class)\s[^\n]*[{(=])/
 
 /** Nodes that end a line. */
 const ends = new Set(['paragraph', 'heading', 'code', 'listItem', 'tableRow', 'break'])

@@ -3,7 +3,12 @@ import { operation } from '../../rpc/operation.ts'
 import { rowList, rowReports } from '../../tables/table-output.ts'
 import { largeRows, rowsInput, waitComputed, writeToTable } from '../../tables/write-to-table.ts'
 
-const row = { type: 'object', required: ['id'], properties: { id: { type: 'integer', minimum: 1 } } } as const
+const row = {
+  type: 'object',
+  required: ['id'],
+  additionalProperties: true,
+  properties: { id: { type: 'integer', minimum: 1 } },
+} as const
 
 export const updateTableRows = operation({
   name: 'updateTableRows',

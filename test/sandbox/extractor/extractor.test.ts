@@ -88,12 +88,40 @@ describe('documents become passages under their headings', () => {
   })
 
   test('text in UTF-16 and in Windows-1252', async () => {
-    const wide = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('Grüße', 'utf16le')])
-    for (const document of [wide, Buffer.from('Grüße', 'latin1'), Buffer.from('Grüße')]) {
+    const plain = Buffer.from('Grüße', 'utf16le')
+    const wide = Buffer.concat([Buffer.from([0xff, 0xfe]), plain])
+    const swapped = Buffer.from(plain).swap16()
+    for (const document of [wide, plain, swapped, Buffer.from('Grüße', 'latin1'), Buffer.from('Grüße')]) {
       expect(await extractWith(extractor, 'text', document)).toEqual([
         { subtype: 'paragraph', text: 'Grüße', breadcrumb: [] },
       ])
     }
+  })
+
+  test('text in the encoding that its content type or the page declares, if it is not in UTF-8', async () => {
+    const cyrillic = Buffer.from([0xcc, 0xe8, 0xf0])
+    const mir = [{ subtype: 'paragraph', text: 'Мир', breadcrumb: [] }]
+    expect(await extractWith(extractor, 'text', cyrillic, { charset: 'windows-1251' })).toEqual(mir)
+    for (const head of [
+      '<meta charset="windows-1251"><p>',
+      '<meta http-equiv="Content-Type" content="text/html; charset=windows-1251"><p>',
+      '<?xml version="1.0" encoding="windows-1251"?><p>',
+    ]) {
+      expect(await extractWith(extractor, 'html', Buffer.concat([Buffer.from(head), cyrillic]))).toEqual(mir)
+      expect(await extractWith(extractor, 'html', `${head}Мир`)).toEqual(mir)
+    }
+    for (const charset of ['utf-8', 'no-such-encoding']) {
+      expect(await extractWith(extractor, 'text', Buffer.from('Grüße', 'latin1'), { charset })).toEqual([
+        { subtype: 'paragraph', text: 'Grüße', breadcrumb: [] },
+      ])
+    }
+  })
+
+  test('MDX without its imports and exports, which sentences with the same first word are not', async () => {
+    const statements = "import a, { b } from './c'\n\nexport const d = {}\n\nexport { a }\n\nimport './e.css'\n\n"
+    const sentences = 'export prices (in francs) are lower\n\nimport = customs, "duties" and (other) fees'
+    const passages = (await extractWith(extractor, 'markdown', statements + sentences)) as Passage[]
+    expect(passages.map(({ text }) => text)).toEqual([sentences.replace('\n\n', '\n')])
   })
 })
 

@@ -122,6 +122,35 @@ describe('indexed files are found by searches', { timeout: 60_000 }, () => {
     }
   })
 
+  test('by words beside marks of any language, and with marks that are not seen', async () => {
+    await upload(
+      'marks.txt',
+      'The “kakapo”—a parrot—is the farm’s pride; its Nacht\u00ADlager is warm. «Où est le kiwi ?»',
+    )
+    await upload('arabic.txt', 'يفتح المتجر، من الساعة التاسعة')
+    for (const query of ['kakapo', 'parrot', 'farm', 'nachtlager', 'Kiwi?', '“pride”']) {
+      const [found] = await search(query)
+      expect({ query, key: found?.file.key, score: found?.score }).toEqual({ query, key: 'marks.txt', score: 1 })
+    }
+    const [found] = await search('المتجر؟')
+    expect(found).toMatchObject({ file: { key: 'arabic.txt' }, score: 1 })
+  })
+
+  test.each([
+    ['Japanese', '店は平日の九時から五時まで開いています。', '店は何時に開きますか'],
+    ['Chinese', '我们的营业时间是周一至周五，从九点到十七点。', '营业时间是什么？'],
+    ['Thai', 'ร้านเปิดวันจันทร์ถึงวันศุกร์ เวลาเก้าโมงถึงห้าโมงเย็น', 'ร้านเปิดกี่โมง'],
+  ])('by words of %s, which has no spaces between them, also in a long paragraph', async (language, text, question) => {
+    const key = `${language}.txt`
+    await upload(key, text.repeat(20))
+    expect((await search(question))[0]?.file.key).toBe(key)
+  })
+
+  test('by words of a text in the encoding of its content type', async () => {
+    await upload('mir.txt', Buffer.from([0xcc, 0xe8, 0xf0]), { contentType: 'text/plain; charset=windows-1251' })
+    expect((await search('мир'))[0]?.content).toBe('Мир')
+  })
+
   test('by whole words where the database has no trigrams', async () => {
     const { db } = platform.context
     await upload('soup.txt', 'The minestrone is served on Mondays.')
@@ -162,7 +191,7 @@ describe('indexed files are found by searches', { timeout: 60_000 }, () => {
   })
 
   test('nothing for words that no passage has, and nothing breaks for marks', async () => {
-    for (const query of ['zzzzqqqq', 'the', "';--", "a\\'b", '!!!', '<-> & | !', '日本語']) {
+    for (const query of ['zzzzqqqq', 'the', "';--", "a\\'b", '!!!', '<-> & | !', '日本語', '؟']) {
       expect({ query, found: await search(query) }).toEqual({ query, found: [] })
     }
   })
@@ -184,9 +213,24 @@ describe('indexed files are found by searches', { timeout: 60_000 }, () => {
   })
 })
 
+test('a file without text says that searches find nothing of it, until it has some', async () => {
+  const noText = /^The file has no text, so searches find nothing of it/
+  for (const [key, content] of [
+    ['scanned.pdf', makePdf([[]])],
+    ['empty.txt', ''],
+  ] as const) {
+    expect(await upload(key, content)).toMatchObject({
+      status: 'indexing_completed',
+      failedStatusReason: expect.stringMatching(noText),
+    })
+  }
+  expect((await upload('empty.txt', 'some')).failedStatusReason).toBeUndefined()
+})
+
 describe('a file that cannot be indexed says why', { timeout: 60_000 }, () => {
   test.each<[string, string, string | Uint8Array, RegExp]>([
     ['its format', 'a.zip', 'PK', /^Files of the type application\/zip cannot be indexed: the formats are PDF/],
+    ['its format, with a way for its rows', 'a.csv', 'a,b', /^Files of the type text\/csv[^]* Import it into a table/],
     ['its content', 'c.pdf', 'no PDF', /^The file is not a readable PDF/],
     ['its length', 'long.txt', 'Some words of a sentence. '.repeat(20_000), /^The document has more than 300 passages/],
   ])('by %s', async (_what, key, content, reason) => {
