@@ -63,12 +63,23 @@ export class Turns {
       queue.isTaken = false
       this.#beginNext(key, queue)
     }
-    const takeBack = async () => {
+    /** Works for which actions have to run: the event waits for them, so they would wait for its turn in vain. */
+    const works = new Set<Promise<unknown>>()
+    const takeBack = async (): Promise<void> => {
+      if (works.size > 0) queue.lent.set(turn, 'actions')
+      await Promise.allSettled(works)
+      if (isOver) return
       await this.#enter(key, queue, 'lender')
+      if (isOver) return release()
+      if (works.size > 0) {
+        // They have begun meanwhile.
+        queue.lent.set(turn, 'actions')
+        release()
+        return takeBack()
+      }
       queue.lent.delete(turn)
       isHeld = true
       returning = undefined
-      if (isOver) release()
     }
     return {
       async lend(to, work) {
@@ -77,9 +88,12 @@ export class Turns {
           queue.lent.set(turn, to)
           release()
         }
+        const result = work()
+        if (to === 'actions') works.add(result)
         try {
-          return await work()
+          return await result
         } finally {
+          works.delete(result)
           if (!isHeld && !isOver) await (returning ??= takeBack())
         }
       },

@@ -90,7 +90,8 @@ test('a bundle of the SDK is told how much time is left to it', async () => {
   await expect.poll(() => logOf(platform, body.bot.id)).toEqual(['info true true true 64'])
 })
 
-test('an agent waits for values that its own action computes', async () => {
+test('an agent waits for values that its own action computes in several calls, and for a model meanwhile', async () => {
+  endpoint.script = (response) => complete(response, { content: 'Here' })
   const code = `
     exports.tag = 'adkSyncTs'
     const ask = async (path, body) =>
@@ -98,12 +99,17 @@ test('an agent waits for values that its own action computes', async () => {
     exports.handler = async ({ headers, body }) => {
       if (headers['x-bp-operation'] === 'action_triggered') {
         const { requests } = JSON.parse(body).input
-        const rows = requests.map(({ row }) => ({ id: row.id, total: { status: 'computed', value: row.price * 2 } }))
-        return { status: 200, body: JSON.stringify({ output: { isFinished: true, rows } }) }
+        await new Promise((resolve) => setTimeout(resolve, 500))
+        const [{ row }] = requests
+        const rows = [{ id: row.id, total: { status: 'computed', value: row.price * 2 } }]
+        return { status: 200, body: JSON.stringify({ output: { isFinished: requests.length === 1, rows } }) }
       }
       if (headers['x-bp-operation'] !== 'event_received' || JSON.parse(body).event.type !== 'message_created') return {}
-      const { rows } = await ask('/v1/tables/ordersTable/rows', { rows: [{ price: 2 }], waitComputed: true })
-      console.info('total ' + rows[0].total)
+      const [{ rows }, { output }] = await Promise.all([
+        ask('/v1/tables/ordersTable/rows', { rows: [{ price: 2 }, { price: 3 }], waitComputed: true }),
+        ask('/v2/cognitive/generate-text', { messages: [{ role: 'user', content: 'Where?' }] }),
+      ])
+      console.info('totals ' + rows[0].total + ', ' + rows[1].total + ', ' + output)
       return {}
     }`
   const bot = await platform.createBot(code)
@@ -116,7 +122,7 @@ test('an agent waits for values that its own action computes', async () => {
   expect(await platform.ask('POST', '/v1/tables', table, { 'x-bot-id': bot.id })).toMatchObject({ status: 200 })
   const chatUser = await createChatUser(bot.chatUrl)
   await chatUser.send(await chatUser.createConversation(), 'hello')
-  await expect.poll(() => logOf(platform, bot.id)).toEqual(['info total 4'])
+  await expect.poll(() => logOf(platform, bot.id)).toEqual(['info totals 4, 6, Here'])
 })
 
 test('an agent has other events while one waits for a model, and goes on with it when no other is in progress', async () => {

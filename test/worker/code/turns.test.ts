@@ -60,6 +60,45 @@ describe('turns', () => {
     ;(await third).end()
   })
 
+  test('that are lent to actions are not taken back before these are over, also where another work ends earlier', async () => {
+    const first = await take('first')
+    const [model, actions] = [waiting(), waiting()]
+    const asked = first.lend('all', model.promise).then(() => began.push('answered'))
+    const lent = first.lend('actions', actions.promise)
+    const action = await take('action', 'action')
+    model.resolve()
+    await setImmediate()
+    action.end()
+    // The work needs a second one, as for further values of a table.
+    const another = await take('another', 'action')
+    another.end()
+    actions.resolve()
+    await Promise.all([asked, lent])
+    expect(began).toEqual(['first', 'action', 'another', 'answered'])
+    first.end()
+    ;(await take('second')).end()
+  })
+
+  test('that are to be taken back are left to the actions of a work that begins meanwhile', async () => {
+    const first = await take('first')
+    const second = take('second')
+    const [model, actions] = [waiting(), waiting()]
+    const asked = first.lend('all', model.promise)
+    const borrower = await second
+    model.resolve()
+    await setImmediate()
+    const lent = first.lend('actions', actions.promise)
+    const third = take('third')
+    borrower.end()
+    const action = await take('action', 'action')
+    action.end()
+    actions.resolve()
+    await Promise.all([asked, lent])
+    expect(began).toEqual(['first', 'second', 'action'])
+    first.end()
+    ;(await third).end()
+  })
+
   test('that end while they are lent, or while they are to be taken back, are left to the next event', async () => {
     const first = await take('first')
     const work = waiting()
