@@ -298,6 +298,18 @@ test('actions of the bot are cards, and a failure leaves by the port error', asy
   expect(await user.say('hi')).toEqual(['42', "Sorry: main/first/fail The action 'fail' failed: out of stock"])
 })
 
+test('an error that a flow keeps and may say has no secrets, cut ones included', async () => {
+  const secret = 'a-secret-of-many-letters'
+  const run = "throw new Error(env.SECRET_KEY + ' ' + 'x'.repeat(965) + env.SECRET_KEY)"
+  const user = await talk([{ id: 'fail', type: 'code', code: run, ports: { error: 'sorry' } }], {
+    bot: { secrets: { KEY: secret } },
+    nodes: [{ id: 'sorry', cards: [say('sorry', '{{temp.error.message}}')] }],
+  })
+  const [said] = await user.say('hi')
+  expect(said).toContain('*** xxx')
+  expect(said).not.toContain(secret.slice(0, 5))
+})
+
 test('http sends the content type of the card, however its name is spelled', async () => {
   const received: unknown[] = []
   const server = createServer((request, response) => {

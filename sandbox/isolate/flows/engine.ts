@@ -3,6 +3,7 @@ import { reasonOf } from '../errors.ts'
 import type { Pipeline } from '../pipeline-parts.ts'
 import { isObject, NativeError, now, sliceText } from '../primordials.ts'
 import { attributed, never } from '../run.ts'
+import { redact } from '../secrets.ts'
 import type { Step } from './card-parts.ts'
 import { performCard } from './cards.ts'
 import { indexOfCard, nodeOf, portOf, type Card, type Flow, type Flows } from './definition.ts'
@@ -298,7 +299,8 @@ function failed(flowRun: FlowRun, flow: Flow, card: Card, path: string, error: u
   return { kind: 'replace', flow: 'error' }
 }
 
+/** Flows may say it, so it has no secrets. */
 function messageOf(error: unknown): string {
   const message = isObject(error) ? error['message'] : error
-  return typeof message === 'string' ? sliceText(message, 0, 1000) : 'The card threw a value that is no error'
+  return typeof message === 'string' ? sliceText(redact(message), 0, 1000) : 'The card threw a value that is no error'
 }
