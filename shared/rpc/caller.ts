@@ -72,6 +72,8 @@ export interface Execution {
   redact?(text: string): string
   /** Runs one of the bot's own actions within the same run. */
   callAction(type: string, input: Record<string, unknown>): Promise<Record<string, unknown>>
+  /** Whether the code is an agent of the published runtime. */
+  isOfAgent?: boolean
   /** Lets others run while the work is in progress; present where the bot has one event at a time otherwise. */
   lendTurn?: LendTurn
 }

@@ -38,6 +38,8 @@ export interface HostRun {
   /** Called when a call waits for the database or Redis, which is unavailable. */
   onOutage?(): void
   lendTurn?: LendTurn
+  /** Whether the code is an agent of the published runtime. */
+  isOfAgent?: boolean
   /** Called for each host call; `name` receives its operation, and `end` the status of its answer, or a word for an end within. */
   onCall?(name: string): OpenStep
   /** Whether the event keeps what it asks language models. */
@@ -109,6 +111,7 @@ export function createHostHandler(
           call,
           ...(run.redact && { redact: run.redact }),
           ...(run.lendTurn && { lendTurn: run.lendTurn }),
+          ...(run.isOfAgent && { isOfAgent: true }),
           ...(step && { reportModelCall: (report) => recordModelCall(context, run, { step, call, report }) }),
           callAction(type, input) {
             // The action's own calls are bounded, and its run may open what other bots use later.

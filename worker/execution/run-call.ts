@@ -113,6 +113,7 @@ export async function runCall(
     mayRepeat,
     onOutage: () => (handling.metOutage = true),
     ...(handling.lendTurn && { lendTurn: handling.lendTurn }),
+    ...(call.code.isAgent && { isOfAgent: true }),
     keepsPrompts: event.keeps_prompts,
     userId: event.user_id,
     redact: (text) => secretRedactor(call.code.bundle.environment)(text),

@@ -17,9 +17,10 @@ export async function* meteredText(
 ): AsyncGenerator<Piece, GenerateTextOutput, void> {
   const { models, caller } = context
   const choice = models.choose(given)
-  using media = await readMedia(context, given)
+  using media = await readMedia(context, choice, given)
   const { input } = media
+  const told = { ...choice, warnings: [...choice.warnings, ...media.warnings] }
   return yield* metered(context, models.estimate(input, choice), (onAttempt) =>
-    models.generate({ botId: caller.botId, input, choice, ...call, onAttempt }),
+    models.generate({ botId: caller.botId, input, choice: told, ...call, onAttempt }),
   )
 }

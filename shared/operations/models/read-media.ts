@@ -2,7 +2,8 @@ import { buffer } from 'node:stream/consumers'
 import { ApiError } from '../../errors.ts'
 import { contentSegmentOf, findContentAt } from '../../files/find-content.ts'
 import { readObject } from '../../files/objects.ts'
-import type { GenerateTextInput } from '../../models/language-model.ts'
+import type { Choice } from '../../llm/choose-models.ts'
+import type { GenerateTextInput, ModelMessage, ModelWarning } from '../../models/language-model.ts'
 import type { BotContext } from '../../rpc/caller.ts'
 import { megabyte } from '../../units.ts'
 
@@ -11,9 +12,27 @@ const maxBytes = 20 * megabyte
 /** The memory that a byte of a file takes: as base64, and in the body of the request. */
 const bytesHeld = 3
 
+type Part = Extract<ModelMessage['content'], readonly unknown[]>[number]
+
+/** A part that names a picture or audio, and where. */
+interface Medium {
+  part: Part
+  url: string
+  path: string
+}
+
+interface ReadMedia extends Disposable {
+  input: GenerateTextInput
+  /** Name the parts that are left out. */
+  warnings: ModelWarning[]
+}
+
 /**
  * Reads the pictures and the audio that messages name by addresses of the platform's own files, in place of the providers: those may
  * have no way to the platform, and endpoints of the operator fetch nothing.
+ *
+ * The published runtime of agents sends all messages of a conversation each time, and its users learn of no error: for its code, a part
+ * that no model can have becomes a text that says so, the oldest ones beyond 20 MB first.
  *
  * @returns the input with these files as data URLs, whose memory is counted until it is disposed of
  * @throws ApiError `InvalidPayload` for more than 20 MB and for files of another type, `RateLimited` when the memory is in use, and as
@@ -21,58 +40,93 @@ const bytesHeld = 3
  */
 export async function readMedia(
   context: BotContext,
+  { candidates }: Pick<Choice, 'candidates'>,
   input: GenerateTextInput,
-): Promise<{ input: GenerateTextInput } & Disposable> {
+): Promise<ReadMedia> {
+  const isForAgent = context.caller.execution?.isOfAgent === true
+  const isEndpointAlone = candidates.every(({ provider }) => provider.kind === 'compatible')
   using held = new DisposableStack()
   const share = held.use(context.models.mediaMemory.open(context.caller.botId))
-  let bytes = 0
-  const hold = (size: number, path: string) => {
-    bytes += size
-    if (bytes > maxBytes) {
-      throw new ApiError('InvalidPayload', `${path}: the files of a call have more than ${maxBytes / megabyte} MB`)
-    }
-    share.add(size * bytesHeld)
-  }
-  const sizes = new Map<string, number>()
-  const read = new Map<string, string>()
-  for (const [index, { content }] of input.messages.entries()) {
-    if (!Array.isArray(content)) continue
-    for (const [position, { type, url }] of content.entries()) {
-      const segment = type === 'text' || url === undefined ? undefined : contentSegmentOf(context.config, url)
-      if (segment === undefined || url === undefined) continue
-      const path = `messages.${index}.content.${position}.url`
-      // The request has a file as often as messages name it.
-      const known = sizes.get(url)
-      if (known !== undefined) {
-        hold(known, path)
-        continue
-      }
-      const { object, contentType } = await findContentAt(context, segment)
-      const mediaType = contentType.split(';', 1)[0]!.trim().toLowerCase()
-      if (!mediaType.startsWith(`${type}/`)) {
-        throw new ApiError(
-          'InvalidPayload',
-          `${path} must be that of a file of ${type}: it is of the type ${mediaType}`,
-        )
-      }
-      hold(object.size, path)
-      sizes.set(url, object.size)
-      const data = await buffer(readObject(context, object))
-      read.set(url, `data:${mediaType};base64,${data.toString('base64')}`)
+  const read = openReader(context, (bytes) => share.add(bytes))
+  const replaced = new Map<Part, Part>()
+  const warnings: ModelWarning[] = []
+  for (const medium of mediaOf(input).toReversed()) {
+    const { part, url, path } = medium
+    try {
+      const segment = contentSegmentOf(context.config, url)
+      if (segment !== undefined) replaced.set(part, { ...part, url: await read(medium, segment) })
+      else if (isForAgent) assertFetched(medium, isEndpointAlone)
+    } catch (error) {
+      if (!isForAgent || !isLasting(error)) throw error
+      const what = part.type === 'image' ? 'A picture' : 'An audio file'
+      replaced.set(part, { type: 'text', text: `[${what} that cannot be read]` })
+      warnings.push({ type: 'provider_limitation', message: `${path} is left out: ${error.message}` })
     }
   }
   const kept = held.move()
-  return { input: read.size > 0 ? withUrls(input, read) : input, [Symbol.dispose]: () => kept.dispose() }
+  return { input: withParts(input, replaced), warnings: warnings.toReversed(), [Symbol.dispose]: () => kept.dispose() }
 }
 
-function withUrls(input: GenerateTextInput, urls: ReadonlyMap<string, string>): GenerateTextInput {
+function mediaOf({ messages }: GenerateTextInput): Medium[] {
+  return messages.flatMap(({ content }, index) =>
+    Array.isArray(content)
+      ? content.flatMap((part, position) =>
+          part.type === 'text' || part.url === undefined
+            ? []
+            : [{ part, url: part.url, path: `messages.${index}.content.${position}.url` }],
+        )
+      : [],
+  )
+}
+
+/** @param hold counts memory */
+function openReader(context: BotContext, hold: (bytes: number) => void) {
+  let bytes = 0
+  const known = new Map<string, { size: number; dataUrl: string }>()
+  // The request has a file as often as messages name it.
+  const count = (size: number, path: string) => {
+    if (bytes + size > maxBytes) {
+      throw new ApiError('InvalidPayload', `${path}: the files of a call have more than ${maxBytes / megabyte} MB`)
+    }
+    hold(size * bytesHeld)
+    bytes += size
+  }
+  return async ({ part: { type }, url, path }: Medium, segment: string): Promise<string> => {
+    const found = known.get(url)
+    if (found) {
+      count(found.size, path)
+      return found.dataUrl
+    }
+    const { object, contentType } = await findContentAt(context, segment)
+    const mediaType = contentType.split(';', 1)[0]!.trim().toLowerCase()
+    if (!mediaType.startsWith(`${type}/`)) {
+      throw new ApiError('InvalidPayload', `${path} must be that of a file of ${type}: it is of the type ${mediaType}`)
+    }
+    count(object.size, path)
+    const data = await buffer(readObject(context, object))
+    const dataUrl = `data:${mediaType};base64,${data.toString('base64')}`
+    known.set(url, { size: object.size, dataUrl })
+    return dataUrl
+  }
+}
+
+/** @throws ApiError for a URL that neither the platform nor a provider reads */
+function assertFetched({ part, url, path }: Medium, isEndpointAlone: boolean): void {
+  const isForProvider = part.type === 'image' && !isEndpointAlone && /^https:/i.test(url)
+  if (isForProvider || /^data:/i.test(url)) return
+  throw new ApiError('InvalidPayload', `${path}: no model of the call reads this address`)
+}
+
+/** Whether the next call would meet the error too. */
+function isLasting(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status < 500 && error.type !== 'RateLimited'
+}
+
+function withParts(input: GenerateTextInput, parts: ReadonlyMap<Part, Part>): GenerateTextInput {
+  if (parts.size === 0) return input
   const messages = input.messages.map((message) => {
     if (!Array.isArray(message.content)) return message
-    const content = message.content.map((part) => {
-      const url = part.type === 'text' || part.url === undefined ? undefined : urls.get(part.url)
-      return url === undefined ? part : { ...part, url }
-    })
-    return { ...message, content }
+    return { ...message, content: message.content.map((part) => parts.get(part) ?? part) }
   })
   return { ...input, messages }
 }

@@ -1,3 +1,4 @@
+import { Client } from '@botpress/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createChatUser } from '../../support/chat-client.ts'
 import { logOf } from '../../support/install-code.ts'
@@ -156,4 +157,57 @@ test('an agent has other events while one waits for a model, and goes on with it
   await Promise.all(conversations.map((id) => chatUser.send(id, 'hello')))
   const lines = async () => (await logOf(platform, bot.id)).toSorted()
   await expect.poll(lines).toEqual([...Array<string>(3).fill('info Here'), ...Array<string>(6).fill('info together 1')])
+})
+
+/** A bundle of the SDK that asks a model with pictures at the addresses in a message, and logs the answer. */
+const seeing = (first: string) => `
+  ${first}
+  exports.handler = async ({ headers, body }) => {
+    const { event } = JSON.parse(body)
+    if (headers['x-bp-operation'] !== 'event_received' || event.type !== 'message_created') return {}
+    const content = event.payload.message.payload.text.split(' ').map((url) => ({ type: 'image', url }))
+    const question = { messages: [{ role: 'user', type: 'multipart', content }] }
+    const options = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(question) }
+    const answer = await (await fetch(process.env.BP_API_URL + '/v2/cognitive/generate-text', options)).json()
+    console.info(answer.output ?? answer.message)
+    for (const { message } of answer.metadata?.warnings ?? []) console.info(message)
+    return {}
+  }`
+
+const leftOut = (position: number) => `info messages.0.content.${position}.url is left out: `
+
+test('an agent is answered where pictures of a conversation cannot be read, of which the model and the caller learn', async () => {
+  endpoint.script = (response, { body }) => {
+    const parts = body.messages[0].content as { text?: string; image_url?: { url: string } }[]
+    complete(response, { content: parts.map(({ text, image_url: picture }) => text ?? picture!.url.length).join(', ') })
+  }
+  const [bot, other] = await Promise.all([
+    platform.createBot(seeing(`exports.tag = 'adkSyncTs'`)),
+    platform.createBot(seeing('')),
+  ])
+  const client = new Client({ apiUrl: platform.url, token: platform.token, botId: bot.id })
+  const upload = async (key: string, bytes: number) => {
+    const { file } = await client.uploadFile({ key, content: Buffer.alloc(bytes), contentType: 'image/png' })
+    return (await client.getFile(file)).file
+  }
+  const [large, deleted, present] = await Promise.all([
+    upload('large', 20_971_518),
+    upload('deleted', 3),
+    upload('present', 3),
+  ])
+  await client.deleteFile(deleted)
+  const urls = [large.url, deleted.url, 'https://example.com/cat.png', present.url]
+  for (const { chatUrl } of [bot, other]) {
+    const chatUser = await createChatUser(chatUrl)
+    await chatUser.send(await chatUser.createConversation(), urls.join(' '))
+  }
+  const note = '[A picture that cannot be read]'
+  await expect
+    .poll(() => logOf(platform, bot.id))
+    .toEqual([
+      `info ${note}, ${note}, ${note}, 26`,
+      ...[0, 1, 2].map((position) => expect.stringContaining(leftOut(position))),
+    ])
+  // Other code learns of the error.
+  await expect.poll(() => logOf(platform, other.id)).toEqual([expect.stringContaining('no content is at this address')])
 })
