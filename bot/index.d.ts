@@ -757,7 +757,7 @@ export interface EmitCard {
   ports?: { [Port in 'error']?: FlowDestination }
 }
 
-/** Searches the knowledge of the bot. What it finds is `event.kb` for the rest of the event. */
+/** Searches the knowledge of the bot. Its findings are `event.kb` for the rest of the event. */
 export interface KnowledgeCard {
   id: string
   type: 'knowledge'
@@ -3328,7 +3328,7 @@ export type ApiErrorType =
 
 declare global {
   /**
-   * The globals of isolates, beside ECMAScript's own. What is not here is not there: no Node, no document, no WebAssembly.
+   * The globals of isolates, beside ECMAScript's own. Isolates have no others: no Node, no document, no WebAssembly.
    * A test looks in an isolate for every name and member.
    */
 

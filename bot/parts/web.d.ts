@@ -1,5 +1,5 @@
 /**
- * The globals of isolates, beside ECMAScript's own. What is not here is not there: no Node, no document, no WebAssembly.
+ * The globals of isolates, beside ECMAScript's own. Isolates have no others: no Node, no document, no WebAssembly.
  * A test looks in an isolate for every name and member.
  */
 

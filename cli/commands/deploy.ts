@@ -9,7 +9,7 @@ export function addDeployCommand(program: Command): void {
     .description(
       'Bundles a bot’s project, checks its types, and deploys it as a new version. The first deployment creates the bot, ' +
         'and isobot.json records its id for each platform. Problems of the source are shown; the deployed version then ' +
-        'stays. What isobot.json declares is applied with the code: limits, recurring events, integrations, ' +
+        'stays. The declarations of isobot.json are applied with the code: limits, recurring events, integrations, ' +
         'subscriptions. The difference to what is in service is shown before.',
     )
     .option('--env <name>', 'an environment of isobot.json: its platform, its bot, its declarations')

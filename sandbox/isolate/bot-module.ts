@@ -80,7 +80,7 @@ export function createModules(): ProvidedModules {
   }
 }
 
-/** What an `import()` of a module of Node results in: the module as `default`, and each of its properties. */
+/** The result of an `import()` of a module of Node: the module as `default`, and each of its properties. */
 function namespaceOf(module: unknown): object {
   const namespace = create(null) as Record<string, unknown>
   const names = isObject(module) || typeof module === 'function' ? keys(module) : []

@@ -185,7 +185,7 @@ export const cards = {
   ),
 
   knowledge: closedCard(
-    'Searches the knowledge of the bot. What it finds is `event.kb` for the rest of the event.',
+    'Searches the knowledge of the bot. Its findings are `event.kb` for the rest of the event.',
     { question: { title: 'a text, or an expression', anyOf: [{ type: 'string', maxLength: 4096 }, expression] } },
     {
       knowledgeBases: {

@@ -40,8 +40,8 @@ export const integrations = {
       configuration: {
         ...anyObject,
         description:
-          'Replaces the whole configuration; absent: no change. Who is not shown a configuration, and sends `{}`, does ' +
-          'not change it either.',
+          'Replaces the whole configuration; absent: no change. A caller to whom the configuration is not shown, and ' +
+          'who sends `{}`, does not change it either.',
       },
       disabledChannels: { type: 'array', maxItems: 100, items: { type: 'string' } },
     },

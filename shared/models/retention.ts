@@ -5,7 +5,7 @@ export const maxRetentionDays = 3650
 
 const days = (description: string) => ({ type: 'integer', minimum: 0, maximum: maxRetentionDays, description }) as const
 
-/** After how many days the platform deletes rows of a bot; 0 for never. What is absent is the operator's default. */
+/** After how many days the platform deletes rows of a bot; 0 for never. An absent field is the operator's default. */
 export const retention = {
   ...closedObject(
     {},

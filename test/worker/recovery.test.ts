@@ -83,7 +83,7 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
       const worker = await startWorker()
       const { bot, conversationIds } = await startTalks(platform, slowBot(1500), 10)
       for (const sandbox of sandboxesOf(worker.pid)) process.kill(sandbox, 'SIGKILL')
-      // Within a second where processors are free. Whatever else would find them takes ten seconds or more.
+      // Within a second where processors are free. All else that would find them takes ten seconds or more.
       expect(await takenUpWithin(platform, bot.id, Date.now(), conversationIds.length)).toBeLessThan(5000)
       await endedEvents(platform, bot.id, conversationIds.length)
       for (const conversationId of conversationIds) {

@@ -140,7 +140,7 @@ describe.each(backEnds)('on %s', (backEnd) => {
     const receiving = Promise.all(
       observed.map(({ each, open }) => receiveAll(each, router, () => isReceived, open.resolve)),
     )
-    // Whichever fails, the processes are ended first.
+    // The processes are ended first, whichever of the two fails.
     receiving.catch(() => {})
     await Promise.race([receiving, Promise.all(observed.map(({ open }) => open.promise))])
     const sending = Promise.all(conversations.map((each) => sendUntil(each, router, () => isSent)))

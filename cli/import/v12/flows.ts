@@ -28,7 +28,7 @@ export interface ConvertedFlows {
   wholeNodes: number
 }
 
-/** Converts the flows of a bot. What one flow lacks does not affect the others. */
+/** Converts the flows of a bot. A part that one flow lacks does not affect the others. */
 export function convertFlows(
   bot: V12Bot,
   actionIds: Map<string, string>,

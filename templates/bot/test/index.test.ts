@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { openBot } from 'isobot/test'
 
-// The bot in an isolate, as on the platform. What it asks of the platform is written down, and answered with examples.
+// The bot in an isolate, as on the platform. Its calls of the platform are recorded, and answered with examples.
 const bot = await openBot(import.meta.dirname)
 after(() => bot.close())
 

@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 afterEach(() => sandbox.close())
 
-/** Runs what kills its process. What is begun in the moment in which a process goes is interrupted, and begun again. */
+/** Runs what kills its process. A run that begins in the moment in which a process ends is interrupted, and begun again. */
 async function kill(run: () => RunRequest): Promise<Outcome> {
   const outcome = await sandbox.run(run())
   return outcome.status === 'interrupted' ? kill(run) : outcome

@@ -5,7 +5,7 @@ import { isolationLayers } from '#sandbox/isolation/names.ts'
 import { attackersProgram, openAttackTargets, type AttackTargets } from './attack-targets.ts'
 import { commandWith, dataKilobytes, explore, isolationHere, withoutPermissions } from '../isolate/explorer.ts'
 
-// Node's permission model is taken away in all that follows, as by somebody who has found a way around it. What is left is
+// Node's permission model is taken away in all that follows, as by somebody who has found a way around it. The rest is
 // the kernel's.
 
 const isRoot = process.getuid?.() === 0

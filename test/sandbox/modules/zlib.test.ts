@@ -373,7 +373,7 @@ test('a decompression without a bound ends at the memory of its isolate', async 
   const code = `return { body: String(require('zlib').gunzipSync(Buffer.from('${bomb}', 'base64')).length) }`
   const limits = { memoryMegabytes: 32, cpuMilliseconds: 30_000, wallMilliseconds: 60_000 }
   const ended = await sandbox().run(callRun(handlerThat(code), {}, { limits }))
-  // Whichever of the two counts of memory is full first.
+  // One of the two counts of memory is full first.
   const message = expect.stringMatching(/^Array buffer allocation failed$|more than its 32 MB of memory/)
   expect(ended).toMatchObject({ status: 'failed', error: { message } })
   expect(await told('return String(zlib.gunzipSync(zlib.gzipSync("after")))')).toBe('after')

@@ -37,7 +37,7 @@ interface Meeting {
 
 /**
  * Listens to the conversation. Parts of a message are for those who follow what happens, so it waits until the
- * listener does: until it has heard the bot's welcome. What it hears from then on is `frames`.
+ * listener does: until it has heard the bot's welcome. The frames that it receives from then on are `frames`.
  */
 async function listen({ on, bot, alice, conversationId }: Meeting) {
   const stream = await openStream(bot.chatUrl, alice.key, 'talk')

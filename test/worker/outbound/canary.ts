@@ -8,7 +8,7 @@ export interface Canary extends AsyncDisposable {
   connections(): number
 }
 
-/** Starts a canary at an address of this machine, `::` for all of them. Whoever comes is sent away. */
+/** Starts a canary at an address of this machine, `::` for all of them. It closes each connection. */
 export async function startCanary(address = '::', port = 0): Promise<Canary> {
   let connections = 0
   const server = createServer((socket) => {

@@ -33,7 +33,7 @@ async function serveEvents() {
   return { ...target, answered }
 }
 
-/** Wakes a bot whose hook this is; it can `fetch` from 127.0.0.1. What it `tell`s is seen at once. */
+/** Wakes a bot whose hook this is; it can `fetch` from 127.0.0.1. A text that it `tell`s is seen at once. */
 async function wake(body: string, limits: object = {}) {
   const code = `export const hooks = { async afterIncomingMessage({ event, client }) {
     const tell = (text) => client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: String(text) } })

@@ -67,7 +67,7 @@ export function namesAt(addresses: Record<string, string[]>): Resolve {
 
 export interface Guard extends AsyncDisposable {
   outbound: Outbound
-  /** Requests a URL, reads the answer and its body. Whatever is not said is usual. */
+  /** Requests a URL, reads the answer and its body. All else is usual. */
   ask(url: string, options?: Partial<OutboundRequest>): Promise<{ status: number; url: string; text: string }>
 }
 
