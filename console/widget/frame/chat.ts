@@ -1,4 +1,5 @@
 import { effect, signal } from '@preact/signals'
+import { ChatError } from '../../../shared/chat-client/chat-error.ts'
 import type { Appearance } from '../../../shared/models/webchat-appearance.ts'
 import type { Hello, ToFrame, ToPage } from '../protocol.ts'
 import { request, type Ask } from './api.ts'
@@ -40,8 +41,19 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
   const user = signal<User | undefined>(hello.sample && { id: 'visitor' })
   const visitor = openVisitor(storage, hello.user.userKey)
   const draft = openDraft(openStorage(webhookId, 'sessionStorage'), visitor)
-  const ask: Ask = (method, path, body, options) =>
-    request(base, method, path, { key: visitor.key() ?? '', ...(body && { body }), ...options })
+  const ask: Ask = async <Answer>(...[method, path, body, options]: Parameters<Ask>) => {
+    const key = visitor.key() ?? ''
+    const author = visitor.id()
+    const given = { ...(body && { body }), ...options }
+    try {
+      return await request<Answer>(base, method, path, { key, ...given })
+    } catch (error) {
+      // The stream ends up to 20 s after the key of the site: until then, nothing else says that it has expired.
+      const isExpired = error instanceof ChatError && error.status === 401 && author !== undefined
+      if (!isExpired || (visitor.key() === key && !(await keys.renew())) || visitor.id() !== author) throw error
+      return request<Answer>(base, method, path, { key: visitor.key() ?? '', ...given })
+    }
+  }
   const emit = (name: string, data: unknown) => post({ type: 'event', name, data })
 
   const conversations = openConversationList(visitor, ask)
@@ -93,7 +105,11 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
       return { key: visitor.key(), conversationId }
     },
     receive: openReceiver({ transcript, user, appearance, composing, initialized, post }),
-    onState: (state) => (connection.value = state),
+    onState(state, error) {
+      // The visitor cannot change it, and the developer of the page may.
+      if (state === 'refused' && connection.value !== 'refused') emit('error', { message: String(error) })
+      connection.value = state
+    },
     renewKey: keys.renew,
   })
 

@@ -30,7 +30,8 @@ interface Parts {
   /** The present key and conversation. @throws ChatError when the platform refuses the key */
   identity(): Promise<Identity>
   receive(frame: StreamFrame): void
-  onState(state: ConnectionState): void
+  /** @param error why it is refused */
+  onState(state: ConnectionState, error?: unknown): void
   /** Gets another key after a refusal. @returns whether there is one */
   renewKey(): Promise<boolean>
 }
@@ -142,7 +143,7 @@ export function openConnection({ base, lock, isNew, identity, receive, onState, 
         if (signal.aborted) continue
         renewals = 0
         const isRefused = [401, 403, 404].includes(status)
-        onState(isRefused ? 'refused' : 'lost')
+        onState(isRefused ? 'refused' : 'lost', error)
         milliseconds = isRefused ? refusedMilliseconds : waitOf(failures)
       } finally {
         isOpen = false

@@ -18,15 +18,20 @@ export function openSiteKeys(
   take: (userKey: string) => void,
 ): SiteKeys {
   let awaited: ((userKey: string | undefined) => void) | undefined
+  let renewal: Promise<boolean> | undefined
+
+  async function renew(): Promise<boolean> {
+    post({ type: 'keyNeeded' })
+    const userKey = await new Promise<string | undefined>((resolve) => (awaited = resolve))
+    renewal = undefined
+    if (userKey === undefined) return false
+    take(userKey)
+    return true
+  }
+
   return {
-    async renew() {
-      if (!isRenewable) return false
-      post({ type: 'keyNeeded' })
-      const userKey = await new Promise<string | undefined>((resolve) => (awaited = resolve))
-      if (userKey === undefined) return false
-      take(userKey)
-      return true
-    },
+    // The page has one answer for requests that are refused at the same time.
+    renew: async () => isRenewable && (renewal ??= renew()),
     receive(userKey) {
       awaited?.(userKey)
       awaited = undefined

@@ -223,6 +223,46 @@ test('a site that signs keys renews them, and its visitor is the same everywhere
   }
 })
 
+test('a message after the end of a key is sent once with the next one, while the stream is still open', async () => {
+  const encryptionKey = 'the secret of a site with short keys'
+  const { id } = await platform.createBot(code)
+  const at = await installWebchat(platform, id, { encryptionKey })
+  const sign = (seconds: number) =>
+    new SignJWT({ id: 'ann' })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setExpirationTime(Math.floor(Date.now() / 1000) + seconds)
+      .sign(new TextEncoder().encode(encryptionKey))
+  const userKey = await sign(5)
+  const calls = `window.botpress = [['init', { user: { userKey: '${userKey}' }, getUserKey: async () => '${await sign(600)}' }]]`
+  const { page, chat } = await visit({ at, calls, attributes: 'data-init="manual"' })
+  const statuses: number[] = []
+  page.on('response', (response) => {
+    if (response.request().method() === 'POST' && response.url().endsWith('/messages')) statuses.push(response.status())
+  })
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  const asked = async () => (await fetch(`${at}/conversations`, { headers: { 'x-user-key': userKey } })).status
+  await expect.poll(asked, patience).toBe(401)
+  await say(chat, 'hello')
+  await chat.getByText('You said hello').waitFor()
+  expect(statuses).toContain(201)
+  expect(statuses.filter((status) => status === 401).length).toBeLessThan(2)
+  await page.context().close()
+})
+
+test('a page whose visitor has no key where keys are needed gets an error that names them', async () => {
+  const { id } = await platform.createBot(code)
+  const at = await installWebchat(platform, id, { encryptionKey: 'a secret' })
+  const calls = `window.errors = []; window.botpress = [['on', 'error', ({ message }) => errors.push(message)]]`
+  const { page, chat } = await visit({ at, calls })
+  await bubble(page).click()
+  await chat.getByText('The chat is not available on this page.').waitFor()
+  await expect
+    .poll(() => page.evaluate('errors'), patience)
+    .toEqual([expect.stringMatching(/x-user-key .* encryption key/)])
+  await page.context().close()
+})
+
 test('visitors whom the site names share a browser, and neither messages nor names', async () => {
   const encryptionKey = 'the site’s own secret'
   const { id } = await platform.createBot(code)
