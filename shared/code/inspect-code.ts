@@ -38,6 +38,7 @@ export type InspectedCode = CompiledCode & BotDeclaration & { hash: string }
  * @throws ApiError `InvalidPayload` when the code does not parse, throws while it loads, declares a value that is not a
  *   hook, or is a bundle that imports a module which isolates do not provide; or when a flow is not valid
  * @throws ApiError `LimitExceeded` when its compilation exceeds the limits of an upload
+ * @throws ApiError `ReferenceNotFound` when the workspace is deleted meanwhile
  * @throws ApiError `OperationTimeout` when no worker answers, or the caller has gone; `RateLimited` when too many uploads
  *   of the workspace wait
  */
@@ -64,7 +65,11 @@ async function askWorker(
         await insertInspection(db, { id, workspaceId, bundleId: bundle, ...upload, flows, limits, secrets: encrypted })
         await queue.inspect(id, workspaceId)
       },
-      poll: () => findInspectionOutcome(db, id),
+      async poll() {
+        const outcome = await findInspectionOutcome(db, id)
+        if (outcome === undefined) throw workspaceGone(workspaceId)
+        return outcome ?? undefined
+      },
       // An inspection that is deleted is not begun: a caller who has gone, and may have sent the code again, costs nothing.
       callerGone: callerGone?.(),
       timeoutMilliseconds: inspectionTimeoutMilliseconds,
@@ -81,4 +86,8 @@ async function askWorker(
   } finally {
     await deleteInspection(db, id)
   }
+}
+
+function workspaceGone(id: string): ApiError {
+  return new ApiError('ReferenceNotFound', `Workspace '${id}' not found: it was deleted while the code was inspected`)
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { notFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { ScriptName, ScriptOutcome } from '../models/script.ts'
 import { awaitOutcome } from '../signals/await-outcome.ts'
@@ -14,7 +15,7 @@ const waiting = new WaitingRequests(100)
  * Has a worker run a script of an integration. This process neither compiles nor evaluates it.
  *
  * @param input the object that the script sees; a worker adds the secrets of the integration
- * @throws ApiError `OperationTimeout` when no worker answers, `RateLimited` when too many scripts of the integration wait
+ * @throws ApiError `ResourceNotFound` when the integration is deleted meanwhile, `OperationTimeout` when no worker answers, `RateLimited` when too many scripts of the integration wait
  */
 export function runScript(
   context: Context,
@@ -43,7 +44,11 @@ async function askWorker(
         await insertScriptRun(db, { id, integrationId: integration.id, script, input })
         await queue.runScript(id, integration.workspaceId)
       },
-      poll: () => findScriptOutcome(db, id),
+      async poll() {
+        const outcome = await findScriptOutcome(db, id)
+        if (outcome === undefined) throw notFound('Integration', 'it was deleted while its script ran')
+        return outcome ?? undefined
+      },
       timeoutMilliseconds,
       timeoutMessage:
         'No worker ran the script of the integration within 20 s: make sure that a worker runs, then try again',

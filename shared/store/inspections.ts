@@ -74,16 +74,20 @@ export async function setInspectionOutcome(
   })
 }
 
-/** Undefined while there is no outcome. Outcomes of workers of an older version, which store no bundles, are ignored. */
-export async function findInspectionOutcome(db: Database, id: string): Promise<InspectionOutcome | undefined> {
+/**
+ * Outcomes of workers of an older version, which store no bundles, are ignored.
+ *
+ * @returns null while there is no outcome; undefined when the inspection was deleted, as with its workspace
+ */
+export async function findInspectionOutcome(db: Database, id: string): Promise<InspectionOutcome | null | undefined> {
   const [row] = await query<{ outcome: InspectionOutcome | null }>(
     db,
-    `select outcome from inspections
-     where id = :id
-       and (outcome ->> 'type' is not null or exists (select from bundles where bundles.id = inspections.bundle_id))`,
+    `select case when outcome ->> 'type' is not null or exists (select from bundles where bundles.id = inspections.bundle_id)
+       then outcome end as outcome
+     from inspections where id = :id`,
     { id },
   )
-  return row?.outcome ?? undefined
+  return row?.outcome
 }
 
 /** The code of an inspection with the outcome `accepted`. */

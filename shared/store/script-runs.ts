@@ -29,9 +29,9 @@ export async function setScriptOutcome(db: Database, id: string, outcome: Script
   await db('script_runs').where({ id }).update({ outcome })
 }
 
-/** Undefined while there is no outcome. */
-export async function findScriptOutcome(db: Database, id: string): Promise<ScriptOutcome | undefined> {
-  return (await db('script_runs').where({ id }).first('outcome'))?.outcome ?? undefined
+/** @returns null while there is no outcome; undefined when the run was deleted, as with its integration */
+export async function findScriptOutcome(db: Database, id: string): Promise<ScriptOutcome | null | undefined> {
+  return (await db('script_runs').where({ id }).first('outcome'))?.outcome
 }
 
 export async function deleteScriptRun(db: Database, id: string): Promise<void> {

@@ -22,3 +22,18 @@ test('an upload whose sender closes the connection is not inspected', async () =
   await expect.poll(() => db('inspections').select('id')).toEqual([])
   expect(await db('bots').select('id')).toEqual([])
 })
+
+test('an upload whose workspace is deleted meanwhile is told so at once', async () => {
+  await using platform = await openPlatform({ worker: false })
+  const { db } = platform.context
+  const { body } = await platform.ask('POST', '/v1/admin/workspaces', { name: 'short-lived' })
+  const { id } = body
+  const within = { 'x-workspace-id': id }
+  const answer = platform.ask('POST', '/v1/admin/bots', { code: 'export const hooks = {}' }, within)
+  await expect.poll(() => db('inspections').select('id')).toHaveLength(1)
+  expect(await platform.ask('DELETE', `/v1/admin/workspaces/${id}`, undefined, within)).toMatchObject({ status: 200 })
+  expect(await answer).toMatchObject({
+    status: 400,
+    body: { type: 'ReferenceNotFound', message: expect.stringContaining(id) },
+  })
+})
