@@ -29,7 +29,8 @@ const withSlashes = new Set(['http:', 'https:', 'ftp:', 'gopher:', 'file:', 'ws:
 
 /** Gives the package's legacy functions the results of Node's, where they differ. */
 export function mendLegacyUrls(): void {
-  const prototype = (url as unknown as { Url: { prototype: LegacyMethods } }).Url.prototype
+  const { Url } = url as unknown as { Url: { new (): LegacyUrl; prototype: LegacyMethods } }
+  const { prototype } = Url
   const given = { ...prototype }
 
   function parse(this: LegacyUrl, text: unknown, parsesQuery?: boolean, hasHostAfterSlashes?: boolean): LegacyUrl {
@@ -49,7 +50,12 @@ export function mendLegacyUrls(): void {
   function resolveObject(this: LegacyUrl, relative: string | LegacyUrl): LegacyUrl {
     const to = typeof relative === 'string' ? (url.parse(relative, false, true) as LegacyUrl) : relative
     const { host, auth, protocol, pathname, path } = to
-    const resolved = given.resolveObject.call(this, to)
+    // It takes a path that is relative to one of a web socket for a host, which gets the password.
+    const isSocket = /^wss?:$/.test(this.protocol ?? '') && (!protocol || protocol === this.protocol)
+    const asHttp = (part: LegacyUrl) =>
+      isSocket && part.protocol ? Object.assign(new Url(), part, { protocol: 'http:' }) : part
+    const resolved = given.resolveObject.call(asHttp(this), asHttp(to))
+    if (isSocket) resolved.protocol = this.protocol ?? null
     // The package sends the password of one host to another one.
     if (host && host !== this.host) resolved.auth = auth ?? null
     // It takes the first folder for the host.

@@ -185,6 +185,10 @@ describe('polyfills do what Node does', () => {
         `const url = require('url'); return [url.resolve('http://a.com/b/c', '../d'), url.format({ protocol: 'https', hostname: 'a.com', pathname: '/x', query: { a: 1 } }), url.format(new URL('http://a.com/?b=1')), url.fileURLToPath('file:///a%20b')]`,
       ],
       [
+        'addresses of web sockets, resolved',
+        `const url = require('url'); return ['/d', '../d', 'd', '..', '', '?x', '//c.com', '//c.com/d', 'ws://c.com', 'wss://b.com/d', 'http://b.com/d'].map((to) => url.resolve('ws://u:p@b.com/a/b', to))`,
+      ],
+      [
         'timers that are objects',
         `const all = [setTimeout(() => {}, 1), setInterval(() => {}, 1)]; const told = all.map((timer) => [timer.constructor.name, timer.unref() === timer, timer.hasRef(), timer.ref() === timer, timer.hasRef(), typeof +timer, timer.close() === timer]); const immediate = setImmediate(() => {}); const last = [immediate.constructor.name, immediate.unref() === immediate, immediate.hasRef()]; clearImmediate(immediate); return [told, last]`,
       ],
