@@ -80,6 +80,30 @@ test('a flow is changed as text beside a picture that follows it, and is deploye
   expect(complaints).toEqual([])
 })
 
+test('Tab indents in the editor, and after Escape leaves it, until another key is typed', async () => {
+  const bot = await platform.createBot('', { flows: [flow] })
+  await edit(bot, 'main')
+  await text().click()
+  await page.getByRole('textbox', { name: /Escape, then Tab leaves it/ }).waitFor({ state: 'attached' })
+  const hasFocus = async () => (await page.locator('.monaco-editor :focus').count()) === 1
+  await expect.poll(hasFocus, patience).toBe(true)
+  await page.keyboard.press('Tab')
+  await page.getByText('not deployed').waitFor()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Tab')
+  expect(await hasFocus()).toBe(true)
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Tab')
+  await expect.poll(hasFocus, patience).toBe(false)
+  await page.keyboard.press('Shift+Tab')
+  await expect.poll(hasFocus, patience).toBe(true)
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Shift+Tab')
+  await expect.poll(hasFocus, patience).toBe(false)
+  await page.getByRole('button', { name: 'Discard' }).click()
+})
+
 test('a refused flow names the fault, goes to its place, and leaves the deployed one in service', async () => {
   const bot = await platform.createBot('', { flows: [flow] })
   await edit(bot, 'main')

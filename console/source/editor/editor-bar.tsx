@@ -28,6 +28,7 @@ export function EditorBar(props: EditorBarProps): JSX.Element {
           <code>{file}</code>
           {isChanged && <span class="status warn">not deployed</span>}
         </span>
+        <span class="hint keys">Esc, then Tab leaves the editor</span>
         <span class="spacer" />
         {children}
         {isChanged && onDiscard && (

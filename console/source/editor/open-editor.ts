@@ -28,6 +28,31 @@ export interface EditorOptions {
 
 const owner = 'upload'
 
+/** Escape closes or ends each of these first. */
+const usesOfEscape = [
+  'suggestWidgetVisible',
+  'findWidgetVisible',
+  'renameInputVisible',
+  'parameterHintsVisible',
+  'markersNavigationVisible',
+  'referenceSearchVisible',
+  'editorHasSelection',
+  'editorHasMultipleSelections',
+  'inSnippetMode',
+]
+
+/** Tab indents, so that a person without a mouse leaves by Escape and Tab. Any other key lets Tab indent again. */
+function leaveByEscape(editor: monaco.editor.IStandaloneCodeEditor): void {
+  const setLeaving = (tabFocusMode: boolean) => editor.updateOptions({ tabFocusMode })
+  const isFree = usesOfEscape.map((use) => `!${use}`).join(' && ')
+  editor.addCommand(monaco.KeyCode.Escape, () => setLeaving(true), isFree)
+  const { Escape, Tab, Shift } = monaco.KeyCode
+  editor.onKeyDown(({ keyCode }) => {
+    if (![Escape, Tab, Shift].includes(keyCode)) setLeaving(false)
+  })
+  editor.onDidBlurEditorText(() => setLeaving(false))
+}
+
 /** Opens an editor of a bot's code, with the types for authors, or of a flow, with its schema. Ctrl+S or Cmd+S deploys. */
 export function openEditor(element: HTMLElement, options: EditorOptions): CodeEditor {
   const { code, file = 'bot.ts', label = 'Code of the bot', isReadOnly, onChange, onDeploy } = options
@@ -38,11 +63,12 @@ export function openEditor(element: HTMLElement, options: EditorOptions): CodeEd
     ...looks,
     model,
     readOnly: isReadOnly,
-    ariaLabel: label,
+    ariaLabel: isReadOnly ? label : `${label}. Escape, then Tab leaves it`,
     // Names and values of JSON are strings.
     ...(file === 'flow.json' && { quickSuggestions: { strings: 'on', other: 'on', comments: 'off' } }),
   })
   editor.addCommand(monaco.KeyMod.CtrlCmd | monaco.KeyCode.KeyS, () => void onDeploy.current())
+  leaveByEscape(editor)
   model.onDidChangeContent(() => {
     monaco.editor.setModelMarkers(model, owner, [])
     onChange(model.getValue())
