@@ -12,6 +12,7 @@ import { measureNode } from './node/node.ts'
 import { measurePlugins } from './plugins/plugins.ts'
 import { measureThirdParty } from './third-party/third-party.ts'
 import { measureV12 } from './v12.ts'
+import { measureWeb } from './web/web.ts'
 import { measureWizards } from './wizards/wizards.ts'
 
 interface Subject {
@@ -24,7 +25,7 @@ interface Subject {
  * Measures how much of what other platforms have works here: bots of v12, the commands of the public command line, the tests
  * of the public chat client, conversations by way of the messaging integrations, the tests and recordings of the packages
  * that ask language models, the plugin that hands conversations over, other plugins, the install wizards of integrations, the integrations
- * of language models, an agent of the published runtime, projects of third parties, Node's own tests of its modules, or, without a subject, the public catalogue
+ * of language models, an agent of the published runtime, projects of third parties, Node's own tests of its modules, web-platform tests, or, without a subject, the public catalogue
  * of integrations, plugins and bots. `--write` also writes the figures into the documentation.
  */
 const subjects: Record<string, Subject> = {
@@ -54,6 +55,10 @@ const subjects: Record<string, Subject> = {
     measure: (source, { writes }) => measureNode(source, writes),
     source: "checkout of Node, or folder with its 'test/parallel' and 'test/fixtures/keys'",
   },
+  web: {
+    measure: (source, { writes }) => measureWeb(source, writes),
+    source: "checkout of the web-platform tests, or a selection such as Node's 'test/fixtures/wpt'",
+  },
   'third-party': {
     measure: (source, { writes }) => measureThirdParty(source, writes),
     source: 'folder with checkouts, each named owner+name',
@@ -63,7 +68,7 @@ const subjects: Record<string, Subject> = {
 
 const usage = [
   'npm run compatibility -- [catalogue] --source <checkout of the public repository> [--only <kind>,…] [--write]',
-  ...['v12', 'bp', 'channels', 'chat', 'hitl', 'plugins', 'wizards', 'llm', 'models', 'node', 'third-party'].map(
+  ...['v12', 'bp', 'channels', 'chat', 'hitl', 'plugins', 'wizards', 'llm', 'models', 'node', 'web', 'third-party'].map(
     (name) => `npm run compatibility -- ${name} --source <${subjects[name]!.source}> [--write]`,
   ),
   'npm run compatibility -- agents [--write]',
