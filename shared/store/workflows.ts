@@ -290,16 +290,34 @@ const isContinued = `
 const decidingEvents = `
   left join events on events.id = workflows.event_id left join events heard on heard.id = workflows.heard_event_id`
 
+/** Upper bound of the statements of one look. */
+const maxStatements = 20
+
 /**
  * Finds workflows that have to be continued, and puts off those whose time has not come, so that a look costs what is due and
- * not what is in progress.
+ * not what is in progress. It goes on while it only puts off: one bot may have many such workflows, before those of others.
  */
-export async function continuableWorkflows(db: Database, due: Due): Promise<WorkflowRow[]> {
-  return query<WorkflowRow>(
+export async function continuableWorkflows(db: Database, { limit, exceptBots }: Due): Promise<WorkflowRow[]> {
+  const found: WorkflowRow[] = []
+  for (let count = 0; count < maxStatements && found.length < limit; count++) {
+    const batch = limit - found.length
+    const looked = await lookAtDue(db, { limit: batch, exceptBots, found: found.map(({ id }) => id) })
+    found.push(...looked.filter((row) => row.is_continued))
+    if (looked.length < batch) break
+  }
+  return found
+}
+
+/** @returns as many rows as it has looked at; those that are put off have null in place of the workflow */
+async function lookAtDue(
+  db: Database,
+  due: Due & { found: string[] },
+): Promise<(WorkflowRow & { is_continued: boolean })[]> {
+  return query<WorkflowRow & { is_continued: boolean }>(
     db,
     `with due as materialized (
        select id from workflows
-       where ${mayContinue} and continues_at <= now() and bot_id <> all(:exceptBots::text[])
+       where ${mayContinue} and continues_at <= now() and bot_id <> all(:exceptBots::text[]) and id <> all(:found::text[])
        order by continues_at limit :limit
        for no key update skip locked
      ), looked as materialized (
@@ -310,7 +328,8 @@ export async function continuableWorkflows(db: Database, due: Due): Promise<Work
        update workflows set continues_at = now() + greatest(interval '1 second', (now() - since) / 20)
        from looked where workflows.id = looked.id and not is_continued
      )
-     select workflows.* from looked join workflows using (id) where is_continued`,
+     select looked.is_continued, workflows.*
+     from looked left join workflows on workflows.id = looked.id and looked.is_continued`,
     { ...due },
   )
 }

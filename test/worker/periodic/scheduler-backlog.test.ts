@@ -171,3 +171,22 @@ test('failed events are replayed as far as there is room, then refused, and stay
   const next = async () => (await replay()).body.replayed
   await expect.poll(next, { timeout: 10_000, interval: 200 }).toBeGreaterThan(0)
 })
+
+/** A workflow for which a look is due. */
+function newWorkflow({ id }: DeployedBot) {
+  const times = { timeout_at: new Date(Date.now() + 3_600_000), continues_at: new Date() }
+  return { id: newId('workflow'), bot_id: id, name: 'w', ...times }
+}
+
+test('workflows of a bot that cannot go on yet do not delay those of other bots', async () => {
+  const [bot, other] = await Promise.all([platform.createBot(), platform.createBot()])
+  const { db } = platform.context
+  const heard = newTick(bot)
+  await db('events').insert({ ...heard, status: 'pending' })
+  const waiting = { status: 'listening', heard_event_id: heard.id, continues_at: longAgo } as const
+  await db('workflows').insert(Array.from({ length: 2000 }, () => ({ ...newWorkflow(bot), ...waiting })))
+  await db('workflows').insert({ ...newWorkflow(other), status: 'in_progress' })
+  await look(platform.context)
+  expect(await countOf(other, 'pending')).toBe(1)
+  expect(await countOf(bot, 'pending')).toBe(1)
+})
