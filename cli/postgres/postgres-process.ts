@@ -71,8 +71,13 @@ async function createCluster(directory: string, initdb: string, signal: AbortSig
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
   ]
+  const initialize = (...others: string[]) => promisify(execFile)(initdb, [...parameters, ...others], { signal })
   try {
-    await promisify(execFile)(initdb, parameters, { signal })
+    // pg_trgm finds letters by this one: in the locale C, only those of ASCII are some.
+    await initialize('--lc-ctype=C.UTF-8').catch((error: unknown) => {
+      if (!String(error).includes('invalid locale name')) throw error
+      return initialize()
+    })
   } catch (error) {
     await rm(cluster, { recursive: true, force: true })
     throw error

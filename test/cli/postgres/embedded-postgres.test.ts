@@ -65,6 +65,17 @@ describe('an embedded PostgreSQL', { timeout: 120_000 }, () => {
     expect(new URL(second.url).password).toBe(new URL(first.url).password)
   })
 
+  test('compares words of every alphabet by their parts, and orders texts by their code points', async () => {
+    const { url } = await start()
+    await query(url, 'create extension pg_trgm')
+    const [found] = await query(
+      url,
+      `select word_similarity('превет', 'привет мир') as similarity, array(
+         select text from unnest(array['ä', 'b', 'B', 'Ä']) as given (text) order by text) as texts`,
+    )
+    expect(found).toEqual({ similarity: expect.closeTo(0.4), texts: ['B', 'b', 'Ä', 'ä'] })
+  })
+
   test('asks for its password, which only its owner may read', async () => {
     const { url } = await start()
     const withoutPassword = new URL(url)
