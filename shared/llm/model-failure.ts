@@ -60,12 +60,15 @@ export class NoAnswerError extends ApiError {
   readonly billed: { model: string; usage: ModelUsage }[]
   /** The last failure. */
   readonly last: { model: string; kind: FailureKind; status: number | undefined }
+  /** Whether a model refuses the request itself. */
+  readonly isRefusal: boolean
 
   constructor(failures: readonly { id: string; failure: ModelFailure }[]) {
     const { type, message, options } = noAnswer(failures)
     super(type, message, options)
     const { id, failure } = failures.at(-1)!
     this.last = { model: id, kind: failure.kind, status: failure.status }
+    this.isRefusal = failures.some(({ failure: { kind } }) => kind === 'refused')
     this.billed = failures.flatMap(({ id, failure: { usage } }) => (usage ? [{ model: id, usage }] : []))
   }
 }

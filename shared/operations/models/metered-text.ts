@@ -1,8 +1,9 @@
+import { NoAnswerError } from '../../llm/model-failure.ts'
 import type { Piece } from '../../llm/streamed-answer.ts'
 import type { GenerateTextInput, GenerateTextOutput } from '../../models/language-model.ts'
 import type { BotContext } from '../../rpc/caller.ts'
 import { metered } from './metered.ts'
-import { readMedia } from './read-media.ts'
+import { readMedia, withoutMedia } from './read-media.ts'
 
 /**
  * Asks for a text within the budgets.
@@ -18,9 +19,18 @@ export async function* meteredText(
   const { models, caller } = context
   const choice = models.choose(given)
   using media = await readMedia(context, choice, given)
-  const { input } = media
-  const told = { ...choice, warnings: [...choice.warnings, ...media.warnings] }
-  return yield* metered(context, models.estimate(input, choice), (onAttempt) =>
-    models.generate({ botId: caller.botId, input, choice: told, ...call, onAttempt }),
-  )
+  const ask = ({ input, warnings }: Pick<typeof media, 'input' | 'warnings'>) => {
+    const told = { ...choice, warnings: [...choice.warnings, ...warnings] }
+    return metered(context, models.estimate(input, choice), (onAttempt) =>
+      models.generate({ botId: caller.botId, input, choice: told, ...call, onAttempt }),
+    )
+  }
+  try {
+    return yield* ask(media)
+  } catch (error) {
+    const isRefusal = error instanceof NoAnswerError && error.isRefusal
+    const others = isRefusal ? withoutMedia(context, given, error.message) : undefined
+    if (!others) throw error
+    return yield* ask(others)
+  }
 }

@@ -43,7 +43,7 @@ export async function readMedia(
   { candidates }: Pick<Choice, 'candidates'>,
   input: GenerateTextInput,
 ): Promise<ReadMedia> {
-  const isForAgent = context.caller.execution?.isOfAgent === true
+  const isForAgent = isOfAgent(context)
   const isEndpointAlone = candidates.every(({ provider }) => provider.kind === 'compatible')
   using held = new DisposableStack()
   const share = held.use(context.models.mediaMemory.open(context.caller.botId))
@@ -51,20 +51,47 @@ export async function readMedia(
   const replaced = new Map<Part, Part>()
   const warnings: ModelWarning[] = []
   for (const medium of mediaOf(input).toReversed()) {
-    const { part, url, path } = medium
+    const { part, url } = medium
     try {
       const segment = contentSegmentOf(context.config, url)
       if (segment !== undefined) replaced.set(part, { ...part, url: await read(medium, segment) })
       else if (isForAgent) assertFetched(medium, isEndpointAlone)
     } catch (error) {
       if (!isForAgent || !isLasting(error)) throw error
-      const what = part.type === 'image' ? 'A picture' : 'An audio file'
-      replaced.set(part, { type: 'text', text: `[${what} that cannot be read]` })
-      warnings.push({ type: 'provider_limitation', message: `${path} is left out: ${error.message}` })
+      replaced.set(part, noteOf(part))
+      warnings.push(warningOf(medium, error.message))
     }
   }
   const kept = held.move()
   return { input: withParts(input, replaced), warnings: warnings.toReversed(), [Symbol.dispose]: () => kept.dispose() }
+}
+
+/**
+ * Leaves out all pictures and audio of a call of an agent that models refuse: they may see none, or not fetch one.
+ *
+ * @returns undefined for a call of other code, and for one without media
+ */
+export function withoutMedia(
+  context: BotContext,
+  input: GenerateTextInput,
+  reason: string,
+): Pick<ReadMedia, 'input' | 'warnings'> | undefined {
+  const media = mediaOf(input)
+  if (!isOfAgent(context) || media.length === 0) return undefined
+  const notes = new Map(media.map(({ part }) => [part, noteOf(part)]))
+  return { input: withParts(input, notes), warnings: media.map((medium) => warningOf(medium, reason)) }
+}
+
+function isOfAgent({ caller }: BotContext): boolean {
+  return caller.execution?.isOfAgent === true
+}
+
+function noteOf({ type }: Part): Part {
+  return { type: 'text', text: `[${type === 'image' ? 'A picture' : 'An audio file'} that cannot be read]` }
+}
+
+function warningOf({ path }: Medium, reason: string): ModelWarning {
+  return { type: 'provider_limitation', message: `${path} is left out: ${reason}` }
 }
 
 function mediaOf({ messages }: GenerateTextInput): Medium[] {

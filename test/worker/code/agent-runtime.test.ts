@@ -2,7 +2,7 @@ import { Client } from '@botpress/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createChatUser } from '../../support/chat-client.ts'
 import { logOf } from '../../support/install-code.ts'
-import { complete, startEndpoint, type ScriptedEndpoint } from '../../support/models.ts'
+import { answerWith, complete, startEndpoint, type ScriptedEndpoint } from '../../support/models.ts'
 import { endedEvents } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 
@@ -210,4 +210,31 @@ test('an agent is answered where pictures of a conversation cannot be read, of w
     ])
   // Other code learns of the error.
   await expect.poll(() => logOf(platform, other.id)).toEqual([expect.stringContaining('no content is at this address')])
+})
+
+test('an agent is answered by a model that refuses pictures, as it is without them', async () => {
+  endpoint.script = (response, { body }) => {
+    const [{ content }] = body.messages as [{ content: string | { image_url?: unknown; text?: string }[] }]
+    const parts = typeof content === 'string' ? [{ text: content }] : content
+    if (parts.some((part) => 'image_url' in part && part.image_url)) {
+      return answerWith(response, 400, JSON.stringify({ error: { message: 'no pictures' } }))
+    }
+    complete(response, { content: parts.map(({ text }) => text).join(', ') })
+  }
+  const picture = 'data:image/png;base64,AAAA'
+  const [bot, other] = await Promise.all([
+    platform.createBot(seeing(`exports.tag = 'adkSyncTs' // refused`)),
+    platform.createBot(seeing('// refused')),
+  ])
+  for (const { chatUrl } of [bot, other]) {
+    const chatUser = await createChatUser(chatUrl)
+    await chatUser.send(await chatUser.createConversation(), picture)
+  }
+  await expect
+    .poll(() => logOf(platform, bot.id))
+    .toEqual([
+      'info [A picture that cannot be read]',
+      expect.stringMatching(/messages\.0\.content\.0\.url is left out: .*no pictures/),
+    ])
+  await expect.poll(() => logOf(platform, other.id)).toEqual([expect.stringContaining('no pictures')])
 })
