@@ -1,4 +1,5 @@
 import { decodeUtf8, encodeUtf8 } from './encoding.ts'
+import { toOptions } from './options.ts'
 import { toText } from './text.ts'
 
 export interface BlobOptions {
@@ -15,10 +16,11 @@ export class Blob {
     if (typeof parts !== 'object' || parts === null || typeof parts[Symbol.iterator] !== 'function') {
       throw new TypeError('The parts of a Blob must be a list')
     }
-    const { type, endings = 'transparent' } = toOptions(options)
-    if (endings !== 'transparent' && endings !== 'native')
+    const { type, endings = 'transparent' } = toOptions(options) as BlobOptions
+    const lineEndings = toText(endings)
+    if (lineEndings !== 'transparent' && lineEndings !== 'native')
       throw new TypeError('The option endings must be transparent or native')
-    this.#bytes = concatenate(Array.from(parts, (part) => partBytes(part, endings === 'native')))
+    this.#bytes = concatenate(Array.from(parts, (part) => partBytes(part, lineEndings === 'native')))
     this.#type = toType(type)
   }
 
@@ -36,7 +38,7 @@ export class Blob {
   }
 
   slice(start = 0, end = this.size, type: unknown = ''): Blob {
-    return new Blob([this.#bytes.slice(start, end)], { type })
+    return new Blob([this.#bytes.slice(toIndex(start), toIndex(end))], { type })
   }
 
   async text(): Promise<string> {
@@ -123,12 +125,6 @@ export function concatenate(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffe
   return bytes
 }
 
-function toOptions(options: BlobOptions | null | undefined): BlobOptions {
-  if (options === undefined || options === null) return {}
-  if (typeof options !== 'object' && typeof options !== 'function') throw new TypeError('The options must be an object')
-  return options
-}
-
 /** @param isNative whether line endings in strings become the native one, a line feed */
 function partBytes(part: unknown, isNative: boolean): Uint8Array {
   if (part instanceof Blob) return Blob.bytesOf(part)
@@ -136,6 +132,13 @@ function partBytes(part: unknown, isNative: boolean): Uint8Array {
   if (ArrayBuffer.isView(part)) return new Uint8Array(part.buffer, part.byteOffset, part.byteLength)
   const text = toText(part)
   return encodeUtf8(isNative ? text.replace(/\r\n?/g, '\n') : text)
+}
+
+/** The nearest whole number, of two the even one. */
+function toIndex(value: unknown): number {
+  const number = Number(value)
+  const whole = Math.round(number)
+  return whole - number === 0.5 && whole % 2 !== 0 ? whole - 1 : whole
 }
 
 /** A type with unprintable characters becomes empty. */

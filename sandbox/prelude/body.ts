@@ -4,6 +4,7 @@ import { decodeUtf8, encodeUtf8 } from './encoding.ts'
 import { FormData, readForm, writeMultipart } from './form-data.ts'
 import type { Headers } from './headers.ts'
 import { Incoming, type Form } from './incoming.ts'
+import { normalMediaType } from './media-type.ts'
 import { toText } from './text.ts'
 import { URLSearchParams } from './url/search-params.ts'
 
@@ -23,6 +24,8 @@ export abstract class Body {
   abstract readonly headers: Headers
   #content: Content
   #used = false
+  /** The body of a content that has been read. */
+  #spent: Stream | undefined
 
   constructor(content: Content) {
     this.#content = content
@@ -30,6 +33,7 @@ export abstract class Body {
 
   get body(): Stream | null {
     const content = this.#content
+    if (this.#used) return (this.#spent ??= makeSpent())
     if (content === null || isStream(content)) return content
     this.#content = toStream(content)
     return this.#content
@@ -59,7 +63,7 @@ export abstract class Body {
   }
 
   async blob(): Promise<Blob> {
-    return new Blob([await this.bytes()], { type: this.headers.get('content-type') ?? '' })
+    return new Blob([await this.bytes()], { type: normalMediaType(this.headers.get('content-type') ?? '') ?? '' })
   }
 
   async formData(): Promise<FormData> {
@@ -81,6 +85,7 @@ export abstract class Body {
     this.#assertUnused()
     const content = this.#content
     this.#used = content !== null
+    if (isStream(content)) this.#spent = content
     this.#content = null
     return content
   }
@@ -151,6 +156,13 @@ function toStream(content: string | Bytes | Incoming | Parts): Stream {
   if (isWhole(content)) return streamOf(toBytes(content))
   assertStreams()
   return (ReadableStream as unknown as { from(parts: Parts): Stream }).from(content)
+}
+
+/** A stream that is locked, because its content has been read. */
+function makeSpent(): Stream {
+  const stream = streamOf(new Uint8Array(0))
+  void stream.getReader().cancel()
+  return stream
 }
 
 /** Whether the stream has been read from. The library that makes streams exposes this only by a private property. */

@@ -1,4 +1,5 @@
 import { DOMException } from './exceptions.ts'
+import { toOptions } from './options.ts'
 import { toDomString } from './text.ts'
 
 export interface EventOptions {
@@ -28,6 +29,7 @@ interface Listener {
 interface Dispatching {
   begin(event: Event, target: EventTarget): void
   isStopped(event: Event): boolean
+  isStoppedAtOnce(event: Event): boolean
   call(event: Event, target: EventTarget, listener: Listener): void
   end(event: Event): void
 }
@@ -70,8 +72,9 @@ export class Event {
         event.#isDispatched = true
       },
       isStopped: (event) => event.#propagation !== 'goes on',
+      isStoppedAtOnce: (event) => event.#propagation === 'stopped at once',
       call(event, target, { callback, passive, removed }) {
-        if (removed || event.#propagation === 'stopped at once') return
+        if (removed) return
         event.#isPassive = passive
         try {
           if (typeof callback === 'function') Reflect.apply(callback, target, [event])
@@ -224,6 +227,8 @@ export class EventTarget {
       if (dispatching.isStopped(event)) break
       // Listeners that are added during the dispatch are not called.
       for (const listener of this.#listeners.get(event.type) ?? []) {
+        // Listeners that are not called stay, also those that are called once.
+        if (dispatching.isStoppedAtOnce(event)) break
         if (listener.capture !== isCapturing) continue
         if (listener.once && !listener.removed) this.#remove(event.type, listener, false)
         dispatching.call(event, this, listener)
@@ -267,10 +272,4 @@ function toListenerOptions(options: unknown): ListenerOptions {
   const isSignal = typeof signal === 'object' && signal !== null && 'aborted' in signal
   if (signal !== undefined && !isSignal) throw new TypeError('The option signal must be an AbortSignal')
   return given
-}
-
-function toOptions(options: unknown): object {
-  if (options === undefined || options === null) return {}
-  if (typeof options !== 'object' && typeof options !== 'function') throw new TypeError('The options must be an object')
-  return options
 }

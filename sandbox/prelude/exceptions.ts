@@ -1,30 +1,12 @@
 import { toText } from './text.ts'
 
-/** The legacy codes of exceptions; names without a code are absent. */
-const codes: Record<string, number> = {
-  IndexSizeError: 1,
-  HierarchyRequestError: 3,
-  WrongDocumentError: 4,
-  InvalidCharacterError: 5,
-  NoModificationAllowedError: 7,
-  NotFoundError: 8,
-  NotSupportedError: 9,
-  InUseAttributeError: 10,
-  InvalidStateError: 11,
-  SyntaxError: 12,
-  InvalidModificationError: 13,
-  NamespaceError: 14,
-  InvalidAccessError: 15,
-  TypeMismatchError: 17,
-  SecurityError: 18,
-  NetworkError: 19,
-  AbortError: 20,
-  URLMismatchError: 21,
-  QuotaExceededError: 22,
-  TimeoutError: 23,
-  InvalidNodeTypeError: 24,
-  DataCloneError: 25,
-}
+/** The names of exceptions with a legacy code, by that code from 1 on, without the ending. Codes of lower-case names have constants alone. */
+const names =
+  'IndexSize domstring_size HierarchyRequest WrongDocument InvalidCharacter no_data_allowed NoModificationAllowed NotFound NotSupported InUseAttribute InvalidState Syntax InvalidModification Namespace InvalidAccess validation TypeMismatch Security Network Abort URLMismatch QuotaExceeded Timeout InvalidNodeType DataClone'.split(
+    ' ',
+  )
+
+const codes = new Map(names.map((name, index) => [`${name}Error`, index + 1]))
 
 /** The web's `DOMException`. */
 export class DOMException extends Error {
@@ -51,7 +33,7 @@ export class DOMException extends Error {
   }
 
   get code(): number {
-    return Object.hasOwn(codes, this.#name) ? codes[this.#name]! : 0
+    return codes.get(this.#name) ?? 0
   }
 
   get [Symbol.toStringTag](): string {
@@ -59,18 +41,12 @@ export class DOMException extends Error {
   }
 
   static {
-    for (const [name, code] of Object.entries(codes)) {
-      const constant = name.replace(/Error$/, '').replace(/(?<=[a-z])(?=[A-Z])/g, '_')
-      const descriptor = { value: code, enumerable: true }
-      Object.defineProperty(this, constantOf(constant), descriptor)
-      Object.defineProperty(this.prototype, constantOf(constant), descriptor)
-    }
+    names.forEach((name, index) => {
+      const words = name.replace('InUse', 'Inuse').replace(/(?<=[a-z]|URL)(?=[A-Z])/g, '_')
+      const constant = { [`${words.toUpperCase()}_ERR`]: { value: index + 1, enumerable: true } }
+      for (const owner of [this, this.prototype]) Object.defineProperties(owner, constant)
+    })
   }
-}
-
-/** Makes `INDEX_SIZE_ERR` from `Index_Size`. */
-function constantOf(words: string): string {
-  return `${words.toUpperCase()}_ERR`
 }
 
 /** Replaces the name at the start of the stack, which was written before the error had its name. */

@@ -7,6 +7,7 @@ import { decodeBase64, encodeBase64 } from './base64.ts'
 import type { Content } from './body.ts'
 import { takeContent } from './content-key.ts'
 import { Incoming } from './incoming.ts'
+import { normalMediaType } from './media-type.ts'
 import { partBytes } from '../protocol/units.ts'
 import { inParts, type OutgoingBody } from './outgoing-body.ts'
 import { callPlatform } from './platform-call.ts'
@@ -36,13 +37,15 @@ export function createFetch(platform: Platform): Fetch {
 
 /** The response of a data URL, of which `fetch` needs no host. */
 function fromData(request: Request): Response {
-  const [, type, isBase64, data] = /^data:([^,]*?)(;base64)?,(.*)$/is.exec(withoutFragment(request.url)) ?? []
-  if (data === undefined || request.method !== 'GET') throw new TypeError('The data URL cannot be fetched')
+  const [, type, isBase64, data] = /^data:([^,]*?)(; *base64 *)?,(.*)$/is.exec(withoutFragment(request.url)) ?? []
+  if (data === undefined) throw new TypeError('The data URL cannot be fetched')
   const codes = percentDecoded(data)
   const content = isBase64 ? decodeBase64(codes.replace(/[\t\n\f\r ]/g, '')) : Uint8Array.from(codes, toCode)
   if (!content) throw new TypeError('The base64 of the data URL is not valid')
-  const headers = { 'content-type': type === '' ? 'text/plain;charset=US-ASCII' : type! }
-  return new Response(content, { headers }, { url: request.url, redirected: false })
+  const mediaType = normalMediaType(type!.startsWith(';') ? `text/plain${type}` : type!)
+  const headers = { 'content-type': mediaType ?? 'text/plain;charset=US-ASCII' }
+  const body = request.method === 'HEAD' ? '' : content
+  return new Response(body, { statusText: 'OK', headers }, { url: request.url, redirected: false })
 }
 
 /** The bytes of a text of a URL, which is ASCII, one character for each. A `%` without two digits stands for itself. */

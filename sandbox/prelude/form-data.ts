@@ -95,10 +95,10 @@ function toEntry(name: unknown, value: unknown, filename: unknown): Entry {
 export function writeMultipart(form: FormData, boundary: string): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = []
   for (const [name, value] of form) {
-    const start = `--${boundary}\r\ncontent-disposition: form-data; name="${escapeName(lines(name))}"`
+    const start = `--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(lines(name))}"`
     if (typeof value === 'string') parts.push(encodeUtf8(`${start}\r\n\r\n${lines(value)}`))
     else {
-      const file = `; filename="${escapeName(value.name)}"\r\ncontent-type: ${value.type || 'application/octet-stream'}`
+      const file = `; filename="${escapeName(value.name)}"\r\nContent-Type: ${value.type || 'application/octet-stream'}`
       parts.push(encodeUtf8(`${start}${file}\r\n\r\n`), Blob.bytesOf(value))
     }
     parts.push(encodeUtf8('\r\n'))

@@ -92,8 +92,7 @@ export class Headers {
 
 function entriesOf(source: unknown): Iterable<readonly [unknown, unknown]> {
   if (source === undefined) return []
-  if (source === null) throw new TypeError('Headers must be an object or a list of pairs: [name, value]')
-  if (typeof source !== 'object' && typeof source !== 'function') {
+  if (source === null || (typeof source !== 'object' && typeof source !== 'function')) {
     throw new TypeError('Headers must be an object or a list of pairs: [name, value]')
   }
   const { [Symbol.iterator]: iterate } = source as Partial<Iterable<Iterable<unknown>>>

@@ -61,6 +61,10 @@ class PerformanceEntry {
   toJSON(): object {
     return { ...this.#entry }
   }
+
+  get [Symbol.toStringTag](): string {
+    return 'PerformanceEntry'
+  }
 }
 
 /** The web's `PerformanceMark`. */
@@ -80,6 +84,10 @@ class PerformanceMark extends PerformanceEntry {
   override toJSON(): object {
     return { ...super.toJSON(), detail: this.#detail }
   }
+
+  override get [Symbol.toStringTag](): string {
+    return 'PerformanceMark'
+  }
 }
 
 /** The web's `PerformanceMeasure`. */
@@ -97,6 +105,10 @@ class PerformanceMeasure extends PerformanceEntry {
 
   override toJSON(): object {
     return { ...super.toJSON(), detail: this.#detail }
+  }
+
+  override get [Symbol.toStringTag](): string {
+    return 'PerformanceMeasure'
   }
 }
 

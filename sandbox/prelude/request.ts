@@ -2,6 +2,7 @@ import { AbortController, AbortSignal } from './abort.ts'
 import { Body, toContent } from './body.ts'
 import { bodyOfAnyMethod } from './content-key.ts'
 import { Headers, type HeadersSource } from './headers.ts'
+import { toOptions } from './options.ts'
 import { toText } from './text.ts'
 import { URL } from './url/url.ts'
 
@@ -86,7 +87,7 @@ export class Request extends Body {
 
   constructor(input: unknown, options?: RequestOptions | null) {
     if (arguments.length === 0) throw new TypeError('A Request requires a URL or another Request')
-    const given = toOptions(options)
+    const given = toRequestOptions(options)
     const copied = input instanceof Request ? input : undefined
     const { content, type } = toContent(given.body)
     const method = toMethod(given.method ?? copied?.method ?? 'GET')
@@ -148,12 +149,10 @@ function toMethod(method: unknown): string {
   return normalMethods.has(upper) ? upper : text
 }
 
-function toOptions(options: unknown): RequestOptions {
-  if (options === undefined || options === null) return {}
-  if (typeof options !== 'object' && typeof options !== 'function') throw new TypeError('The options must be an object')
-  const { window } = options as RequestOptions
-  if (window !== undefined && window !== null) throw new TypeError('The option window must be null')
-  return options
+function toRequestOptions(options: unknown): RequestOptions {
+  const given = toOptions(options) as RequestOptions
+  if (given.window !== undefined && given.window !== null) throw new TypeError('The option window must be null')
+  return given
 }
 
 /** If any option is given, the copy does not inherit the referrer policy of the request. */

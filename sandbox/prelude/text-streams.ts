@@ -27,6 +27,7 @@ class TextDecoderStream extends TransformPair<ArrayBuffer | ArrayBufferView, str
     const decoder = new TextDecoder(label, options)
     super({
       transform(chunk, controller) {
+        if ((chunk as unknown) === undefined) throw new TypeError('A chunk must be an ArrayBuffer or a view of one')
         const text = decoder.decode(chunk as ArrayBuffer, { stream: true })
         if (text !== '') controller.enqueue(text)
       },

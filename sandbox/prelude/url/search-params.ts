@@ -120,7 +120,8 @@ function toPairs(source: unknown): Pair[] {
     return parsePairs(toText(source).replace(/^\?/, ''))
   }
   if (typeof (source as Partial<Iterable<unknown>>)[Symbol.iterator] !== 'function') {
-    return propertiesOf(source).map(([name, value]) => [toText(name), toText(value)])
+    // Names can be the same once their lone surrogates are replaced: the last value counts.
+    return [...new Map(propertiesOf(source).map(([name, value]): Pair => [toText(name), toText(value)]))]
   }
   return Array.from(source as Iterable<Iterable<unknown>>, (pair) => {
     const values = [...pair]

@@ -707,3 +707,82 @@ describe('the page of differences', () => {
     expect(known.filter((name) => !(found as string[]).includes(name) && !page.includes(`\`${name}\``))).toEqual([])
   })
 })
+
+describe('mistakes that web-platform tests have found are gone: as in Node', () => {
+  testAsInNode(sandbox, [
+    [
+      'parts of blobs between fractions of a byte',
+      `const blob = new Blob(['abcdef']); return [await blob.slice(0, 2.5).text(), await blob.slice(0.5, 1.5).text(), await blob.slice(1.5, 3.5).text(), await blob.slice(-2.5).text(), await blob.slice(NaN, '3').text()]`,
+    ],
+    ['line endings by an object', `return new Blob(['a\\r\\n'], { endings: { toString: () => 'native' } }).text()`],
+    [
+      'listeners that are called once, after a dispatch that was stopped before them',
+      `const target = new EventTarget(); const heard = []
+      for (const name of ['a', 'b', 'c']) target.addEventListener('x', (event) => { heard.push(name); event.stopImmediatePropagation() }, { once: true })
+      for (let count = 0; count < 4; count += 1) target.dispatchEvent(new Event('x'))
+      return heard`,
+    ],
+    [
+      'the codes of exceptions',
+      `return [DOMException, DOMException.prototype].map((one) => Object.keys(one).filter((key) => key.endsWith('_ERR')).map((key) => [key, one[key]]))`,
+    ],
+    [
+      'the names of headers of a form’s parts',
+      `const form = new FormData(); form.append('a', '1'); form.append('b', new File(['2'], 'c.txt', { type: 'text/plain' })); const response = new Response(form)
+      const [, boundary] = response.headers.get('content-type').split('boundary='); return (await response.text()).replaceAll(boundary, 'boundary').trimEnd()`,
+    ],
+    [
+      'parameters whose names are the same without lone surrogates',
+      `return String(new URLSearchParams({ '\\uD835x': '1', b: '2', '\\uD83Dx': '3' }))`,
+    ],
+    [
+      'bodies that have been read',
+      `const results = []
+      for (const content of ['text', '', new Blob(['blob']), new ReadableStream({ type: 'bytes', start: (controller) => controller.close() })]) {
+        const response = new Response(content); await response.text()
+        results.push([response.bodyUsed, response.body instanceof ReadableStream, response.body === response.body])
+      }
+      const response = new Response('a'); await response.text()
+      return [results, response.body.locked, new Response().body]`,
+    ],
+    [
+      'a request whose body went into another one',
+      `const one = new Request('https://a.example', { method: 'POST', body: 'a' }); const other = new Request(one); return [one.bodyUsed, one.body !== null, await other.text()]`,
+    ],
+    [
+      'types of data URLs',
+      each(
+        [
+          'data:,a',
+          'data:IMAGE/Gif;Charset=X,a',
+          'data:;charset=utf-8,a',
+          'data:text/plain;,a',
+          'data:none,a',
+          'data:text/html ;a="b c";a=d; e =f,a',
+          'data:a/b; base64 ,YQ==',
+          'data:;base64;x,YQ',
+        ].map(
+          (url) =>
+            `fetch(${JSON.stringify(url)}).then(async (response) => [response.status, response.statusText, response.headers.get('content-type'), await response.text()])`,
+        ),
+      ),
+    ],
+    [
+      'types of blobs of responses',
+      each(
+        ['text/html; charset=utf-8', 'TEXT/Plain;a="b c"', 'none', 'application/json', 'a/b;c="d\\\\"e'].map(
+          (type) =>
+            `new Response('a', { headers: { 'content-type': ${JSON.stringify(type)} } }).blob().then((blob) => blob.type)`,
+        ),
+      ),
+    ],
+    [
+      'chunks of a stream of texts that are missing',
+      `const { writable, readable } = new TextDecoderStream(); readable.getReader().read().catch(() => {}); return writable.getWriter().write(undefined)`,
+    ],
+    [
+      'the tags of a timeline’s entries',
+      `return [String(performance.mark('a')), String(performance.measure('b', 'a'))]`,
+    ],
+  ])
+})
