@@ -111,13 +111,24 @@ export class RowChecker {
   }
 }
 
+/** How to write values that came as texts, as those of spreadsheets in other languages do. */
+const forms: Record<string, string> = {
+  number: 'as 12.5 is',
+  boolean: 'true or false',
+  array: 'as ["a", "b"] is in JSON',
+  object: 'as {"a": 1} is in JSON',
+}
+
 function valueOf({ type, format, nullable }: Column, value: unknown): { value: unknown } | { problem: string } {
   if (value === null || value === undefined) return nullable ? { value: null } : { problem: 'must not be null' }
   if (type === 'string' && format === 'date-time') {
     const time = toTime(value)
     return time === undefined ? { problem: 'must be a time, as 2026-11-22T10:00:00Z is' } : { value: time }
   }
-  if (type !== undefined && !isOfType(type, value)) return { problem: `must be ${type}` }
+  if (type !== undefined && !isOfType(type, value)) {
+    const form = typeof value === 'string' ? forms[type] : undefined
+    return { problem: `must be ${type}${form === undefined ? '' : `, ${form}`}` }
+  }
   if (isFiniteThroughout(value)) return { value }
   return { problem: 'holds a number that is out of range' }
 }

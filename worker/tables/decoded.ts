@@ -4,28 +4,39 @@ import { TextDecoder } from 'node:util'
 const maxCharacterBytes = 4
 
 /**
- * Decodes a text that comes in parts: UTF-16 by its byte order mark, else UTF-8, unless its first character beyond ASCII is not
- * valid there. Then it is Windows-1252, in which spreadsheets write CSV.
+ * Decodes a text that comes in parts: UTF-16 by its byte order mark or the zero of its first character, else UTF-8, unless its
+ * first character beyond ASCII is not valid there. Then it is Windows-1252, in which spreadsheets write CSV.
  */
 export async function* decoded(content: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined
   let held = Buffer.alloc(0)
+  let isStart = true
   for await (const part of content) {
     if (decoder) {
       yield decoder.decode(part, { stream: true })
       continue
     }
     held = Buffer.concat([held, part])
+    if (isStart && held.length < 2) continue
+    const wide = isStart ? wideWithoutMark(held) : undefined
+    if (wide !== undefined) decoder = new TextDecoder(wide)
+    isStart = false
     const first = firstBeyondAscii(held)
     // The character may go on in the next part.
-    if (first >= 0 && held.length < first + maxCharacterBytes) continue
-    if (first >= 0) decoder = new TextDecoder(encodingOf(held, first))
+    if (!decoder && first >= 0 && held.length < first + maxCharacterBytes) continue
+    if (first >= 0) decoder ??= new TextDecoder(encodingOf(held, first))
     yield decoder ? decoder.decode(held, { stream: true }) : held.toString('latin1')
     held = Buffer.alloc(0)
   }
   // The content ends with its first character beyond ASCII, or soon after it.
   if (held.length > 0) decoder ??= new TextDecoder(encodingOf(held, firstBeyondAscii(held)))
   if (decoder) yield decoder.decode(held)
+}
+
+/** UTF-16 has a zero beside each character of ASCII, with which a CSV or JSON without a byte order mark begins. */
+function wideWithoutMark([first, second]: Uint8Array): string | undefined {
+  if (first === 0 && second !== 0) return 'utf-16be'
+  return second === 0 && first !== 0 ? 'utf-16le' : undefined
 }
 
 function firstBeyondAscii(bytes: Uint8Array): number {

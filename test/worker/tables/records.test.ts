@@ -79,6 +79,8 @@ describe('a CSV of a spreadsheet', () => {
     ['Windows-1252 with semicolons', Buffer.from(text, 'latin1'), ';'],
     ['UTF-16 with tabs', utf16, '\t'],
     ['UTF-16 with tabs, in the other order', Buffer.from(utf16).swap16(), '\t'],
+    ['UTF-16 without a byte order mark', utf16.subarray(2), '\t'],
+    ['UTF-16 without a byte order mark, in the other order', Buffer.from(utf16).swap16().subarray(2), '\t'],
   ])('is read as %s, however it is cut', async (_name, content, separator) => {
     const within = (cell: string) => cell.replace(';', separator)
     for (const size of [1, 2, 3, 7, 1000]) {

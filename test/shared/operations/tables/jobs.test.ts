@@ -116,6 +116,7 @@ describe('an import', () => {
     ['lines of JSON', rows.map((row) => JSON.stringify(row)).join('\n')],
     ['compressed JSON', gzipSync(JSON.stringify(rows))],
     ['CSV with few columns, in another order', 'age,name\r\n1,x\r\n,y\r\n'],
+    ['CSV with few columns, in UTF-16 without a mark', Buffer.from('age,name\r\n1,x\r\n,y\r\n', 'utf16le')],
   ])('reads %s', async (name, content) => {
     const table = await createTable()
     expect(await importFile(table, content)).toMatchObject({ status: 'completed' })
@@ -133,7 +134,7 @@ describe('an import', () => {
     expect(job).toMatchObject({ status: 'completed' })
     expect(job.errors?.toSorted()).toEqual([
       "The table has no column 'more': its values are ignored",
-      'records.2.age must be number',
+      'records.2.age must be number, as 12.5 is',
       'records.4 has 4 cells, more than there are columns (3)',
     ])
     expect((await rowsOf(table)).map((row) => row['name'])).toEqual(['a', 'b2', 'd'])
@@ -208,7 +209,7 @@ describe('an import', () => {
     ['one long cell', `name\n"${'x'.repeat(2_000_000)}"`, 'not valid CSV'],
     ['an open quotation', 'name\n"a', 'not valid CSV'],
     ['a CSV of another table', 'nom,ville\na,b\n', "No column of the CSV is a column of the table: 'nom', 'ville'"],
-    ['a CSV in UTF-16 without a mark', Buffer.from('name,age\r\na,1\r\n', 'utf16le'), 'No column of the CSV'],
+    ['a CSV of zeros', Buffer.alloc(100), 'No column of the CSV'],
     ['a text with U+0000', '[{"name":"a\0b"}]', 'not valid JSON'],
     ['a column twice', 'name,name\na,b', 'one name'],
     ['broken gzip', Buffer.concat([gzipSync('name\na'.repeat(100)).subarray(0, 20), Buffer.alloc(20)]), 'gzip'],
