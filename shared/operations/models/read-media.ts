@@ -1,8 +1,10 @@
 import { buffer } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
 import { ApiError } from '../../errors.ts'
 import { contentSegmentOf, findContentAt } from '../../files/find-content.ts'
 import { readObject } from '../../files/objects.ts'
 import type { Choice } from '../../llm/choose-models.ts'
+import { OverMemoryError } from '../../llm/media-memory.ts'
 import type { GenerateTextInput, ModelMessage, ModelWarning } from '../../models/language-model.ts'
 import type { BotContext } from '../../rpc/caller.ts'
 import { megabyte } from '../../units.ts'
@@ -11,6 +13,8 @@ import { megabyte } from '../../units.ts'
 const maxBytes = 20 * megabyte
 /** The memory that a byte of a file takes: as base64, and in the body of the request. */
 const bytesHeld = 3
+/** How long a call of an agent waits for memory, and how often it asks. */
+const [memoryMilliseconds, everyMilliseconds] = [10_000, 250]
 
 type Part = Extract<ModelMessage['content'], readonly unknown[]>[number]
 
@@ -32,13 +36,32 @@ interface ReadMedia extends Disposable {
  * have no way to the platform, and endpoints of the operator fetch nothing.
  *
  * The published runtime of agents sends all messages of a conversation each time, and its users learn of no error: for its code, a part
- * that no model can have becomes a text that says so, the oldest ones beyond 20 MB first.
+ * that no model can have becomes a text that says so, the oldest ones beyond 20 MB first, and a call waits a while for memory.
  *
  * @returns the input with these files as data URLs, whose memory is counted until it is disposed of
  * @throws ApiError `InvalidPayload` for more than 20 MB and for files of another type, `RateLimited` when the memory is in use, and as
  *   `findContentAt`
  */
 export async function readMedia(
+  context: BotContext,
+  choice: Pick<Choice, 'candidates'>,
+  input: GenerateTextInput,
+): Promise<ReadMedia> {
+  const until = performance.now() + memoryMilliseconds
+  for (;;) {
+    try {
+      return await readAll(context, choice, input)
+    } catch (error) {
+      if (!(error instanceof OverMemoryError) || !isOfAgent(context) || performance.now() > until) throw error
+      // The attempt has released its share: calls that hold some and wait for more would all be over time.
+      await pause(everyMilliseconds, undefined, { signal: context.callerGone?.() }).catch(() => {
+        throw error
+      })
+    }
+  }
+}
+
+async function readAll(
   context: BotContext,
   { candidates }: Pick<Choice, 'candidates'>,
   input: GenerateTextInput,

@@ -1,5 +1,6 @@
 import { Client } from '@botpress/client'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { OverMemoryError } from '#shared/llm/media-memory.ts'
 import { createChatUser } from '../../support/chat-client.ts'
 import { logOf } from '../../support/install-code.ts'
 import { answerWith, complete, startEndpoint, type ScriptedEndpoint } from '../../support/models.ts'
@@ -237,4 +238,32 @@ test('an agent is answered by a model that refuses pictures, as it is without th
       expect.stringMatching(/messages\.0\.content\.0\.url is left out: .*no pictures/),
     ])
   await expect.poll(() => logOf(platform, other.id)).toEqual([expect.stringContaining('no pictures')])
+})
+
+test('an agent waits for the memory of pictures, which other code is refused', async () => {
+  endpoint.script = (response) => complete(response, { content: 'A cat' })
+  const [bot, other] = await Promise.all([
+    platform.createBot(seeing(`exports.tag = 'adkSyncTs' // in turn`)),
+    platform.createBot(seeing('// in turn')),
+  ])
+  const { mediaMemory } = platform.context.models
+  const full = {
+    [Symbol.dispose]() {},
+    add: () => {
+      throw new OverMemoryError()
+    },
+  }
+  for (const [{ id, chatUrl }, answer] of [
+    [bot, 'info A cat'],
+    [other, expect.stringContaining('too many pictures')],
+  ] as const) {
+    const client = new Client({ apiUrl: platform.url, token: platform.token, botId: id })
+    const { file } = await client.uploadFile({ key: 'cat.png', content: 'cat', contentType: 'image/png' })
+    const { url } = (await client.getFile(file)).file
+    using open = vi.spyOn(mediaMemory, 'open').mockReturnValueOnce(full)
+    const chatUser = await createChatUser(chatUrl)
+    await chatUser.send(await chatUser.createConversation(), url)
+    await expect.poll(() => logOf(platform, id)).toEqual([answer])
+    expect(open).toHaveBeenCalled()
+  }
 })
