@@ -12,7 +12,7 @@ import {
 import { exportOctets, importOctets, octetsOf } from './octets.ts'
 
 export const family: Family = {
-  usages: { secret: ['encrypt', 'decrypt'] },
+  usages: { secret: ['encrypt', 'decrypt', 'wrapKey', 'unwrapKey'] },
   importKey: (format, data, algorithm) => toKey(importOctets('AES', format, data), algorithm),
   exportKey: (format, key) =>
     exportOctets('AES', format, key, () => `A${octetsOf(key).length * 8}${key.algorithm.name.slice(-3)}`),

@@ -10,7 +10,7 @@ import {
   writePrivateKey,
   writePublicKey,
 } from './der.ts'
-import { CryptoKey, dataError, type Family, type Imported, type JsonWebKey } from './key.ts'
+import { areEqual, CryptoKey, dataError, type Family, type Imported, type JsonWebKey } from './key.ts'
 
 interface Material {
   publicKey: Uint8Array
@@ -32,7 +32,7 @@ export const family: Family = {
   exportKey(format, key) {
     const { publicKey, secretKey } = materialOf(key)
     const d = secretKey && { d: encodeBase64Url(secretKey) }
-    if (format === 'jwk') return { kty: 'OKP', crv: 'Ed25519', x: encodeBase64Url(publicKey), ...d }
+    if (format === 'jwk') return { kty: 'OKP', crv: 'Ed25519', alg: 'Ed25519', x: encodeBase64Url(publicKey), ...d }
     if ((format === 'pkcs8') !== (key.type === 'private')) {
       throw new DOMException(`A ${key.type} key cannot have the format ${format}`, 'InvalidAccessError')
     }
@@ -52,7 +52,14 @@ export const family: Family = {
 function importJwk(jwk: JsonWebKey): Imported {
   assertKind(jwk, 'OKP')
   if (jwk.crv !== 'Ed25519') throw dataError('The JSON Web Key is not of the curve Ed25519')
-  return jwk.d === undefined ? toPublicKey(decodeMember(jwk, 'x')) : toPrivateKey(decodeMember(jwk, 'd'))
+  if (jwk.alg !== undefined && jwk.alg !== 'Ed25519' && jwk.alg !== 'EdDSA')
+    throw dataError(`The JSON Web Key is for the algorithm '${jwk.alg}'`)
+  const publicKey = decodeMember(jwk, 'x')
+  if (jwk.d === undefined) return toPublicKey(publicKey)
+  const imported = toPrivateKey(decodeMember(jwk, 'd'))
+  if (!areEqual((imported.material as Material).publicKey, publicKey))
+    throw dataError('The public and the private part of the JSON Web Key do not belong together')
+  return imported
 }
 
 function toPublicKey(publicKey: Uint8Array): Imported {

@@ -24,6 +24,7 @@ export interface JsonWebKey {
   dq?: string
   qi?: string
   key_ops?: string[]
+  use?: string
   ext?: boolean
 }
 

@@ -2,6 +2,7 @@ import { toText } from '../text.ts'
 import { hashOf } from './hashes.ts'
 import {
   CryptoKey,
+  dataError,
   notSupported,
   operationError,
   toBytes,
@@ -37,8 +38,8 @@ interface Found {
 /** The web's `SubtleCrypto`, for the algorithms that webhooks, tokens and secrets use. */
 export class SubtleCrypto {
   async digest(algorithm: unknown, data: unknown): Promise<ArrayBuffer> {
-    const bytes = toBytes(data, 'The data')
-    return toBuffer(hashOf(algorithm).hash(bytes))
+    const { hash } = hashOf(algorithm)
+    return toBuffer(hash(toBytes(data, 'The data')))
   }
 
   async importKey(
@@ -50,9 +51,11 @@ export class SubtleCrypto {
   ): Promise<CryptoKey> {
     if (!formats.includes(format)) throw new TypeError(`The key format '${format}' is not supported`)
     const data = format === 'jwk' ? { ...(keyData as JsonWebKey) } : toBytes(keyData, 'The key')
+    const [isExtractable, wanted] = [Boolean(extractable), [...usages]]
     const found = await find(algorithm)
     const imported = found.family.importKey(format, data, found.algorithm)
-    return toKey(found.family, imported, Boolean(extractable), [...usages])
+    if (format === 'jwk') assertPermitted(data as JsonWebKey, isExtractable, wanted)
+    return toKey(found.family, imported, isExtractable, wanted)
   }
 
   async exportKey(format: KeyFormat, key: CryptoKey): Promise<ArrayBuffer | JsonWebKey> {
@@ -111,6 +114,28 @@ export class SubtleCrypto {
     return toBuffer(found.family.decrypt!(found.algorithm, key, bytes))
   }
 
+  async wrapKey(format: KeyFormat, key: CryptoKey, wrappingKey: CryptoKey, algorithm: unknown): Promise<ArrayBuffer> {
+    const found = await find(algorithm, wrappingKey, 'wrapKey')
+    const exported = await this.exportKey(format, key)
+    const bytes = format === 'jwk' ? new TextEncoder().encode(JSON.stringify(exported)) : toBytes(exported, 'The key')
+    return toBuffer(found.family.encrypt!(found.algorithm, wrappingKey, bytes))
+  }
+
+  async unwrapKey(
+    format: KeyFormat,
+    wrapped: unknown,
+    unwrappingKey: CryptoKey,
+    algorithm: unknown,
+    keyAlgorithm: unknown,
+    extractable: unknown,
+    usages: Iterable<string>,
+  ): Promise<CryptoKey> {
+    const bytes = toBytes(wrapped, 'The wrapped key')
+    const found = await find(algorithm, unwrappingKey, 'unwrapKey')
+    const key = found.family.decrypt!(found.algorithm, unwrappingKey, bytes)
+    return this.importKey(format, format === 'jwk' ? parseJwk(key) : key, keyAlgorithm, extractable, usages)
+  }
+
   async deriveBits(algorithm: unknown, key: CryptoKey, length: number): Promise<ArrayBuffer> {
     const found = await find(algorithm, key, 'deriveBits')
     return derive(found, key, length)
@@ -151,8 +176,28 @@ async function find(given: unknown, key?: CryptoKey, usage?: string): Promise<Fo
 }
 
 function derive({ algorithm, family }: Found, key: CryptoKey, bits: number): ArrayBuffer {
-  if (!(bits > 0) || bits % 8 !== 0) throw operationError('The length must be a number of bits and a multiple of 8')
-  return toBuffer(family.deriveBits!(algorithm, key, bits / 8))
+  if (typeof bits !== 'number' || !(bits >= 0) || bits % 8 !== 0)
+    throw operationError('The length must be a number of bits and a multiple of 8')
+  // The parameters count also where no bits are wanted.
+  return toBuffer(family.deriveBits!(algorithm, key, Math.max(1, bits / 8)).subarray(0, bits / 8))
+}
+
+function parseJwk(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    throw dataError('The wrapped key is not a JSON Web Key')
+  }
+}
+
+/** @throws DataError if the members of the key by which it restricts its use exclude this one */
+function assertPermitted({ ext, use, key_ops: operations }: JsonWebKey, extractable: boolean, usages: string[]): void {
+  if (ext === false && extractable) throw dataError('The JSON Web Key is not extractable')
+  const isSignature = usages.some((usage) => usage === 'sign' || usage === 'verify')
+  if (use !== undefined && usages.length > 0 && use !== (isSignature ? 'sig' : 'enc'))
+    throw dataError(`The JSON Web Key has the use '${use}'`)
+  const missing = operations && usages.find((usage) => !operations.includes(usage))
+  if (missing !== undefined) throw dataError(`The JSON Web Key does not permit to ${missing}`)
 }
 
 function toKey(family: Family, imported: Imported, extractable: boolean, usages: string[]): CryptoKey {

@@ -175,6 +175,83 @@ describe('crypto.subtle computes what it computes in Node', () => {
   )
 })
 
+/** The name of what each expression throws, or its result. */
+const each = (expressions: string[]) => `const results = []
+  for (const work of [${expressions.map((expression) => `async () => ${expression}`).join(',')}]) {
+    try { results.push(await work()) } catch (error) { results.push(error.name) }
+  }
+  return results`
+
+describe('crypto.subtle wraps keys and reads what they permit as in Node', () => {
+  testAsInNode(
+    sandbox,
+    helped([
+      ...['raw', 'jwk'].map((format): Case => [
+        `a key wrapped as ${format}`,
+        `const wrapping = await subtle.importKey('raw', count(32), 'AES-GCM', false, ['wrapKey', 'unwrapKey'])
+        const key = await subtle.importKey('raw', count(20), { name: 'HMAC', hash: 'SHA-256' }, true, ['sign'])
+        const algorithm = { name: 'AES-GCM', iv: count(12) }
+        const wrapped = await subtle.wrapKey('${format}', key, wrapping, algorithm)
+        const unwrapped = await subtle.unwrapKey('${format}', wrapped, wrapping, algorithm, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+        return [${format === 'raw' ? 'hex(wrapped)' : `''`}, unwrapped.extractable, unwrapped.usages, hex(await subtle.sign('HMAC', unwrapped, utf8('a')))]`,
+      ]),
+      [
+        'keys that may not be wrapped or wrap',
+        `const wrapping = await subtle.importKey('raw', count(16), 'AES-CBC', false, ['wrapKey', 'unwrapKey'])
+        const encrypting = await subtle.importKey('raw', count(16), 'AES-CBC', true, ['encrypt'])
+        const fixed = await subtle.importKey('raw', count(16), 'AES-CBC', false, ['encrypt'])
+        const algorithm = { name: 'AES-CBC', iv: count(16) }
+        const text = await subtle.encrypt(algorithm, encrypting, utf8('no key'))
+        ${each([
+          `subtle.wrapKey('raw', fixed, wrapping, algorithm)`,
+          `subtle.wrapKey('raw', encrypting, encrypting, algorithm)`,
+          `subtle.unwrapKey('raw', count(32), encrypting, algorithm, 'AES-CBC', true, ['encrypt'])`,
+          `subtle.unwrapKey('jwk', text, wrapping, algorithm, 'AES-CBC', true, ['encrypt'])`,
+        ])}`,
+      ],
+      [
+        'a new key for everything',
+        `return (await subtle.generateKey({ name: 'AES-GCM', length: 256 }, true, ['encrypt', 'decrypt', 'wrapKey', 'unwrapKey'])).usages`,
+      ],
+      [
+        'keys that restrict their use',
+        each(
+          [
+            '{ ext: false }',
+            '{ use: "enc" }',
+            '{ use: "sig" }',
+            '{ key_ops: ["verify"] }',
+            '{ key_ops: ["sign", "verify"] }',
+          ].map(
+            (members) =>
+              `subtle.importKey('jwk', { kty: 'oct', k: 'AAAAAAAAAAA', ...${members} }, { name: 'HMAC', hash: 'SHA-256' }, true, ['sign']).then(({ usages }) => usages)`,
+          ),
+        ),
+      ],
+      [
+        'keys of Ed25519 whose parts are missing or of another key',
+        `const [one, other] = await Promise.all([1, 2].map(async () => subtle.exportKey('jwk', (await subtle.generateKey('Ed25519', true, ['sign', 'verify'])).privateKey)))
+        ${each(
+          ['{}', '{ x: undefined }', '{ x: other.x }', '{ alg: "EdDSA" }', '{ alg: "ES256" }'].map(
+            (members) =>
+              `subtle.importKey('jwk', { ...one, ...${members} }, 'Ed25519', true, ['sign']).then(async (key) => Object.keys(await subtle.exportKey('jwk', key)).toSorted())`,
+          ),
+        )}`,
+      ],
+      [
+        'no bits',
+        `const key = await subtle.importKey('raw', utf8('password'), 'HKDF', false, ['deriveBits'])
+        ${each(
+          ['0', '8', '12', 'null'].map(
+            (length) =>
+              `subtle.deriveBits({ name: 'HKDF', hash: 'SHA-256', salt: utf8('salt'), info: utf8('') }, key, ${length}).then(hex)`,
+          ),
+        )}`,
+      ],
+    ]),
+  )
+})
+
 describe('crypto.subtle signs and verifies as in Node', () => {
   const curves = [
     ['P-256', 'SHA-256'],
