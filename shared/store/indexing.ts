@@ -87,7 +87,8 @@ export class IndexQuotaError extends Error {
 
 /** For the person who uploaded a file of which searches find nothing. */
 const withoutText =
-  'The file has no text, so searches find nothing of it. Scanned pages have none before text recognition (OCR)'
+  'The file has no text, so searches find nothing of it. Scanned pages have none before text recognition (OCR), and ' +
+  'PDFs in Chinese, Japanese or Korean none without their fonts: print them to a new PDF'
 
 /** Passages inserted by one statement. */
 const batchSize = 200

@@ -166,6 +166,9 @@ test('knowledge is found by a card, once for all runs of the event, and is event
   const { say } = await openConversation(platform, bot)
   expect(await say('bakery')).toEqual(['shop: The bakery opens at seven.', 'The bakery opens at seven.'])
   expect(await say('xyzzy')).toEqual(['I do not know'])
+  for (const rest of ['long '.repeat(500), 'ö'.repeat(2000), '店'.repeat(1000), `a${'😀'.repeat(600)}`]) {
+    expect(await say(`bakery ${rest}`)).toEqual(['shop: The bakery opens at seven.', 'The bakery opens at seven.'])
+  }
 })
 
 test('an upload whose flows call an action of the bot that its code lacks has a warning with the place of the card', async () => {

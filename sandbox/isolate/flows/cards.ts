@@ -27,6 +27,8 @@ import { evaluate, holds, isPlain, toData, toWords } from './values.ts'
 
 /** The longest title that a handover accepts, in characters. */
 const maxTitle = 200
+/** The bound of the query of `searchFiles`. */
+const maxQueryBytes = 2048
 /** Waits up to this long take place within the run. */
 const shortWaitSeconds = 5
 /** The longest delay of an event. */
@@ -180,12 +182,26 @@ async function findKnowledge(flowRun: FlowRun, frame: FlowFrame, card: Card, que
   const kb = await onceInEvent<Knowledge>(flowRun, scope, async () => {
     if (question === '') return { included: [], results: [] }
     const tags = knowledgeBases === undefined ? undefined : { kbName: knowledgeBases }
-    await call(client, 'searchFiles', { query: question, limit, ...(tags && { tags }) })
+    await call(client, 'searchFiles', { query: searchedPart(question), limit, ...(tags && { tags }) })
     return toData(shared.event['kb'], parse) as Knowledge
   })
   setKnowledge(flowRun.pipeline.run, kb)
   store(flowRun, card, kb.results)
   return kb.results.length === 0 ? { kind: 'port', port: 'none' } : next
+}
+
+/** The beginning of a question that a search takes, in whole characters: messages of users may be longer. */
+function searchedPart(question: string): string {
+  let bytes = 0
+  for (let index = 0; index < question.length; index++) {
+    const unit = question[index]!
+    const isFirstHalf = unit >= '\ud800' && unit < '\udc00'
+    const isSecondHalf = unit >= '\udc00' && unit < '\ue000'
+    // The first half of a pair counts for both.
+    bytes += unit < '\x80' ? 1 : unit < '\u0800' ? 2 : isFirstHalf ? 4 : isSecondHalf ? 0 : 3
+    if (bytes > maxQueryBytes) return sliceText(question, 0, index)
+  }
+  return question
 }
 
 async function handOver(flowRun: FlowRun, frame: FlowFrame, card: Card, reason: string): Promise<Step> {
