@@ -85,7 +85,6 @@ export abstract class Body {
     this.#assertUnused()
     const content = this.#content
     this.#used = content !== null
-    if (isStream(content)) this.#spent = content
     this.#content = null
     return content
   }
@@ -97,6 +96,7 @@ export abstract class Body {
    */
   [take](form: Form = 'bytes'): string | Bytes | null | Promise<string | Bytes> {
     const content = this.moveContent()
+    if (isStream(content)) this.#spent = content
     if (content instanceof Incoming) return content.readAll(form)
     return isWhole(content) ? content : readAll(content)
   }

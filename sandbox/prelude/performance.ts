@@ -1,3 +1,4 @@
+import { toOptions } from './options.ts'
 import { unavailable } from './unavailable.ts'
 
 const construct = Symbol('construct')
@@ -71,7 +72,8 @@ class PerformanceEntry {
 class PerformanceMark extends PerformanceEntry {
   readonly #detail: unknown
 
-  constructor(name: string, { startTime = performance.now(), detail }: MarkOptions = {}) {
+  constructor(name: string, options?: MarkOptions | null) {
+    const { startTime = performance.now(), detail } = toOptions(options) as MarkOptions
     if (startTime < 0) throw new TypeError('The start of a mark cannot be negative')
     super(construct, { name, entryType: 'mark', startTime, duration: 0 })
     this.#detail = copyOf(detail)

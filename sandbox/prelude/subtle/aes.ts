@@ -1,6 +1,7 @@
 import { cbc, ctr, gcm } from '@noble/ciphers/aes.js'
 import { concatenate } from '../blob.ts'
 import {
+  areEqual,
   dataError,
   operationError,
   toBytes,
@@ -53,8 +54,30 @@ function cipherOf(algorithm: Algorithm, key: CryptoKey): Cipher {
     return cbc(octetsOf(key), iv)
   }
   const { additionalData, tagLength = 128 } = algorithm
-  if (tagLength !== 128) throw operationError('The tag of AES-GCM must have 128 bits; other lengths are not supported')
-  return gcm(octetsOf(key), iv, additionalData === undefined ? undefined : toBytes(additionalData, 'additionalData'))
+  const tagBytes = Number(tagLength) / 8
+  if (![4, 8, 12, 13, 14, 15, 16].includes(tagBytes))
+    throw operationError('The tag of AES-GCM must have 32, 64, 96, 104, 112, 120 or 128 bits')
+  const additional = additionalData === undefined ? undefined : toBytes(additionalData, 'additionalData')
+  const convert = (data: Uint8Array) => gcm(octetsOf(key), iv, additional).encrypt(data)
+  return tagBytes === 16 ? gcm(octetsOf(key), iv, additional) : withShortTag(convert, tagBytes)
+}
+
+/**
+ * AES-GCM with a part of its tag, which the library does not have.
+ *
+ * @param encrypt AES-GCM with the whole tag: as its cipher adds a key stream, it decrypts too
+ */
+function withShortTag(encrypt: Cipher['encrypt'], tagBytes: number): Cipher {
+  const missing = 16 - tagBytes
+  return {
+    encrypt: (data) => encrypt(data).slice(0, -missing),
+    decrypt(data) {
+      if (data.length < tagBytes) throw operationError('The data is shorter than its tag')
+      const plain = encrypt(data.slice(0, -tagBytes)).slice(0, -16)
+      if (!areEqual(encrypt(plain).slice(0, -missing), data)) throw new Error('The tag is another one')
+      return plain
+    },
+  }
 }
 
 const blockBytes = 16

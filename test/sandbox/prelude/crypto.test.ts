@@ -210,6 +210,27 @@ describe('crypto.subtle wraps keys and reads what they permit as in Node', () =>
         ])}`,
       ],
       [
+        'tags of AES-GCM of all lengths',
+        `const key = await subtle.importKey('raw', count(16), 'AES-GCM', false, ['encrypt', 'decrypt'])
+        const results = []
+        for (const tagLength of [32, 64, 96, 104, 112, 120, 128, 8, 129, 0]) {
+          for (const iv of [count(12), count(32)]) {
+            const algorithm = { name: 'AES-GCM', iv, tagLength, additionalData: utf8('more') }
+            ${each([
+              `hex(await subtle.encrypt(algorithm, key, utf8('some data')))`,
+              `hex(await subtle.decrypt(algorithm, key, await subtle.encrypt(algorithm, key, utf8('some data'))))`,
+              `{ const data = new Uint8Array(await subtle.encrypt(algorithm, key, utf8('some data'))); data[data.length - 1] ^= 1; return subtle.decrypt(algorithm, key, data) }`,
+              `{ const data = new Uint8Array(await subtle.encrypt(algorithm, key, utf8('some data'))); data[0] ^= 1; return subtle.decrypt(algorithm, key, data) }`,
+              `subtle.decrypt(algorithm, key, count(2))`,
+            ])
+              .replace('const results = []', 'const some = []')
+              .replaceAll('results.push', 'some.push')
+              .replace('return results', 'results.push(some)')}
+          }
+        }
+        return results`,
+      ],
+      [
         'a new key for everything',
         `return (await subtle.generateKey({ name: 'AES-GCM', length: 256 }, true, ['encrypt', 'decrypt', 'wrapKey', 'unwrapKey'])).usages`,
       ],

@@ -747,7 +747,7 @@ describe('mistakes that web-platform tests have found are gone: as in Node', () 
     ],
     [
       'a request whose body went into another one',
-      `const one = new Request('https://a.example', { method: 'POST', body: 'a' }); const other = new Request(one); return [one.bodyUsed, one.body !== null, await other.text()]`,
+      `const one = new Request('https://a.example', { method: 'POST', body: 'a' }); const { body } = one; const other = new Request(one); return [one.bodyUsed, one.body !== null, other.body !== one.body, await other.text()]`,
     ],
     [
       'types of data URLs',
@@ -779,6 +779,10 @@ describe('mistakes that web-platform tests have found are gone: as in Node', () 
     [
       'chunks of a stream of texts that are missing',
       `const { writable, readable } = new TextDecoderStream(); readable.getReader().read().catch(() => {}); return writable.getWriter().write(undefined)`,
+    ],
+    [
+      'a mark with options that are none',
+      each(['5', '"a"', 'null', '{}'].map((options) => `performance.mark('a', ${options}).name`)),
     ],
     [
       'the tags of a timeline’s entries',
