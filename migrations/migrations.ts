@@ -77,6 +77,7 @@ import * as reservationsWithoutBots from './124_reservations_without_bots.ts'
 import * as newsOfRemovedWebhooks from './125_news_of_removed_webhooks.ts'
 import * as newsOfEndedHandovers from './126_news_of_ended_handovers.ts'
 import * as eventsForWorkflows from './127_events_for_workflows.ts'
+import * as pendingEventsOfWorkflows from './128_pending_events_of_workflows.ts'
 
 interface Migration extends Knex.Migration {
   /** Where old and new processes cannot do everything side by side: what does not work, and what to do until all are replaced. */
@@ -155,6 +156,7 @@ export const migrations: Record<string, Migration> = {
   '125_news_of_removed_webhooks': newsOfRemovedWebhooks,
   '126_news_of_ended_handovers': newsOfEndedHandovers,
   '127_events_for_workflows': eventsForWorkflows,
+  '128_pending_events_of_workflows': pendingEventsOfWorkflows,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -523,6 +523,8 @@ CREATE INDEX events_by_installation ON public.events USING btree (installation_i
 
 CREATE INDEX events_failed ON public.events USING btree (bot_id, ended_at DESC, id DESC) WHERE (status = 'failed'::text);
 
+CREATE INDEX events_of_workflows ON public.events USING btree (workflow_id) WHERE ((status = 'pending'::text) AND (workflow_id IS NOT NULL));
+
 CREATE INDEX events_registrations ON public.events USING btree (installation_id, created_at DESC, id DESC) WHERE (type = ANY (ARRAY['register'::text, 'unregister'::text]));
 
 CREATE INDEX events_scheduled ON public.events USING btree (available_at) WHERE (status = 'scheduled'::text);

@@ -2,6 +2,7 @@ import type { Knex } from 'knex'
 import { boundedPage } from './bounded-page.ts'
 import { readPage } from './page-bytes.ts'
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
+import { workflowUpdate } from '../models/event.ts'
 import type { Change } from '../models/tags.ts'
 import { finalStatuses } from '../models/workflow.ts'
 import { query, type Database } from './database.ts'
@@ -350,13 +351,22 @@ export async function lockContinuable(db: Database, botId: string, id: string): 
 /** A workflow and an event that concerns it. */
 type WorkflowEvent = Record<'botId' | 'id' | 'eventId', string>
 
-/** Notes the event that continues a workflow, in whose handling it is in progress. */
+/**
+ * Notes the event that continues a workflow, in whose handling it is in progress. Of the events that name the workflow, the
+ * newest one that is still handled continues it once more: the workflow may look for what that event tells before it is there.
+ */
 export async function noteContinuation(db: Database, event: WorkflowEvent): Promise<void> {
   await query(
     db,
-    `update workflows set event_id = :eventId, heard_event_id = null, continues_at = now()
+    `update workflows set event_id = :eventId, continues_at = now(), heard_event_id = (
+       select heard.id from events heard
+       where heard.bot_id = :botId and heard.workflow_id = :id and heard.status = 'pending'
+         and heard.id <> :eventId and heard.id is distinct from workflows.event_id
+         and (heard.type <> :workflowUpdate or heard.payload ->> 'type' like 'child%')
+       order by heard.created_at desc limit 1
+     )
      where bot_id = :botId and id = :id`,
-    event,
+    { ...event, workflowUpdate },
   )
 }
 

@@ -345,6 +345,8 @@ describe('a workflow that listens', () => {
       async afterIncomingEvent({ event, client }) {
         const { type, workflow } = event.payload
         const id = workflow?.id
+        const isTold = async () => (await client.getWorkflow({ id: event.payload.id })).workflow.tags.go === 'yes'
+        if (event.type === 'slow') while (!(await isTold())) await new Promise((resolve) => setTimeout(resolve, 50))
         if (type === 'workflow_started' && workflow.name === 'parent') {
           await client.updateWorkflow({ id, status: 'in_progress', eventId: event.id })
           const child = await client.createWorkflow({ name: 'child', status: 'listening', parentWorkflowId: id })
@@ -392,6 +394,19 @@ describe('a workflow that listens', () => {
     await expect.poll(async () => (await get(id)).output.turns, { timeout: 20_000 }).toBe(1)
     await expect.poll(async () => (await get(id)).status).toBe('listening')
     await tell(id)
+    await completes(id)
+    expect(await updateTypes(id)).toEqual(['workflow_started', 'workflow_continued', 'workflow_continued'])
+  })
+
+  test('is continued by an event whose handling takes longer than that of another one, which continues it before', async () => {
+    const id = await begin({ turns: 2 })
+    await listening(id)
+    const slow = { type: 'slow', payload: { id }, workflowId: id }
+    expect(await platform.ask('POST', '/v1/chat/events', slow, asBot)).toMatchObject({ status: 201 })
+    await tell(id)
+    await expect.poll(async () => (await get(id)).output.turns, { timeout: 20_000 }).toBe(1)
+    await expect.poll(async () => (await get(id)).status).toBe('listening')
+    await platform.ask('PUT', `/v1/chat/workflows/${id}`, { tags: { go: 'yes' } }, asBot)
     await completes(id)
     expect(await updateTypes(id)).toEqual(['workflow_started', 'workflow_continued', 'workflow_continued'])
   })
