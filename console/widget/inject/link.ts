@@ -9,6 +9,9 @@ export interface Link {
   call(method: Method, argument: unknown): Promise<unknown>
 }
 
+/** The document of the frame that has got a call is gone. */
+export class InterruptedError extends Error {}
+
 /**
  * A frame that is silent for longer after it has loaded was refused, by the configuration or by the page's own policy, or the
  * platform is unavailable. The frame's script runs before that, and answers at once.
@@ -44,6 +47,8 @@ export function openLink(
   let port: MessagePort | undefined
   /** Messages from before a frame has answered, which each further document gets; undefined from then on. */
   let unanswered: ToFrame[] | undefined = []
+  /** Calls for the next document, from a time when the page shows no frame. */
+  const held: Extract<ToFrame, { type: 'call' }>[] = []
   let pause = firstPauseMilliseconds
   let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -72,13 +77,16 @@ export function openLink(
     timer = setTimeout(missed, silenceMilliseconds)
     // Only a document of the platform's origin receives it; a page that the browser shows in its place does not.
     frame.contentWindow?.postMessage({ isobot: helloMark, ...hello() } satisfies Hello, url.origin, [port2])
-    for (const message of unanswered ?? []) port1.postMessage(message)
+    for (const message of unanswered ?? held.splice(0)) port1.postMessage(message)
   }
 
   /** Ends the calls that a former document of the frame has got and not answered. It may have carried them out. */
   function interrupt(): void {
-    for (const { reject } of calls.values()) reject(new Error('The chat was loaded anew before it has answered'))
-    calls.clear()
+    for (const [id, { reject }] of calls) {
+      if (held.some((call) => call.id === id)) continue
+      calls.delete(id)
+      reject(new InterruptedError('The chat was loaded anew before it has answered'))
+    }
   }
 
   function missed(): void {
@@ -98,6 +106,7 @@ export function openLink(
   }
 
   function send(message: ToFrame): void {
+    if (message.type === 'call' && unanswered === undefined && !frame.isConnected) return void held.push(message)
     unanswered?.push(message)
     port?.postMessage(message)
   }

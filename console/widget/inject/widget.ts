@@ -2,7 +2,7 @@ import type { Appearance } from '../../../shared/models/webchat-appearance.ts'
 import type { GivenUser, Method, ToPage } from '../protocol.ts'
 import { openEvents, type Events } from './events.ts'
 import { scheduleInvitation } from './invitation.ts'
-import { openLink, type Link } from './link.ts'
+import { InterruptedError, openLink, type Link } from './link.ts'
 import { recall, remember } from './memory.ts'
 import { openView, type View } from './view.ts'
 
@@ -165,6 +165,13 @@ export function createWidget(base: URL, given: Appearance): Widget {
     return linked().call('updateUser', changed)
   }
 
+  /** Tells the frame of the visitor. One that is loaded anew has this from its greeting. */
+  function describe(changed: GivenUser): void {
+    updateUser(changed).catch((error: unknown) => {
+      if (!(error instanceof InterruptedError)) emit('error', { message: String(error) })
+    })
+  }
+
   function toggle(): void {
     setState(state === 'opened' ? 'closed' : 'opened')
   }
@@ -186,7 +193,7 @@ export function createWidget(base: URL, given: Appearance): Widget {
     if (view) {
       if (target) view.moveTo(target)
       configure(next.configuration)
-      if (next.user) void updateUser(next.user)
+      if (next.user) describe(next.user)
       return
     }
     appearance = { ...appearance, ...next.configuration }
@@ -231,7 +238,7 @@ export function createWidget(base: URL, given: Appearance): Widget {
     toggle,
     config({ configuration, user: changed }) {
       configure(configuration)
-      if (changed) void updateUser(changed)
+      if (changed) describe(changed)
     },
     sendMessage: call('sendMessage'),
     sendEvent: call('sendEvent'),

@@ -306,6 +306,27 @@ test('a call that the frame has not answered is ended when the page moves the ch
   await page.context().close()
 })
 
+test('a site that removes the chat and shows it again gets no error, and the chat says what the site said meanwhile', async () => {
+  const { page, chat, complaints } = await visit({ attributes: 'data-selector="#chat"' })
+  await chat.getByRole('textbox').click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  await page.evaluate(`{
+    window.removed = document.querySelector('#chat')
+    removed.remove()
+    window.outcome = botpress.sendMessage('meanwhile').then(() => 'sent', ({ message }) => message)
+    // Not the promise, for which Playwright would wait.
+    undefined
+  }`)
+  await page.evaluate(`{
+    document.querySelector('main').append(removed.cloneNode())
+    botpress.init({ selector: '#chat', user: { name: 'Ann' } })
+  }`)
+  await chat.getByText('You said meanwhile').waitFor()
+  expect(await page.evaluate('outcome')).toBe('sent')
+  expect(complaints).toEqual([])
+  await page.context().close()
+})
+
 test('a page of its own has the chat, without a site around it', async () => {
   const page = await browser.newPage({ viewport: { width: 390, height: 760 } })
   await page.goto(`${url}/chat`)
