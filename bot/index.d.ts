@@ -3869,7 +3869,7 @@ declare global {
   }
   var crypto: Crypto
 
-  type KeyUsage = 'encrypt' | 'decrypt' | 'sign' | 'verify' | 'deriveKey' | 'deriveBits'
+  type KeyUsage = 'encrypt' | 'decrypt' | 'sign' | 'verify' | 'deriveKey' | 'deriveBits' | 'wrapKey' | 'unwrapKey'
   type CryptoBytes = ArrayBuffer | ArrayBufferView
   type CryptoAlgorithm = string | { name: string; [parameter: string]: unknown }
 
@@ -3891,7 +3891,7 @@ declare global {
     readonly usages: readonly string[]
   }
 
-  /** SHA-1 to SHA-512, HMAC, AES-GCM, AES-CBC, AES-CTR, ECDSA, Ed25519, RSASSA-PKCS1-v1_5, PBKDF2 and HKDF. */
+  /** SHA-1 to SHA-512, HMAC, AES-GCM, AES-CBC, AES-CTR, ECDH, ECDSA, Ed25519, RSASSA-PKCS1-v1_5, PBKDF2 and HKDF. */
   class SubtleCrypto {
     private constructor()
     digest(algorithm: CryptoAlgorithm, data: CryptoBytes): Promise<ArrayBuffer>
@@ -3920,11 +3920,27 @@ declare global {
     verify(algorithm: CryptoAlgorithm, key: CryptoKey, signature: CryptoBytes, data: CryptoBytes): Promise<boolean>
     encrypt(algorithm: CryptoAlgorithm, key: CryptoKey, data: CryptoBytes): Promise<ArrayBuffer>
     decrypt(algorithm: CryptoAlgorithm, key: CryptoKey, data: CryptoBytes): Promise<ArrayBuffer>
-    deriveBits(algorithm: CryptoAlgorithm, key: CryptoKey, length: number): Promise<ArrayBuffer>
+    /** @param length in bits; null for the whole secret of ECDH */
+    deriveBits(algorithm: CryptoAlgorithm, key: CryptoKey, length?: number | null): Promise<ArrayBuffer>
     deriveKey(
       algorithm: CryptoAlgorithm,
       key: CryptoKey,
       derived: CryptoAlgorithm,
+      extractable: boolean,
+      usages: Iterable<KeyUsage>,
+    ): Promise<CryptoKey>
+    wrapKey(
+      format: 'jwk' | 'raw' | 'spki' | 'pkcs8',
+      key: CryptoKey,
+      wrappingKey: CryptoKey,
+      algorithm: CryptoAlgorithm,
+    ): Promise<ArrayBuffer>
+    unwrapKey(
+      format: 'jwk' | 'raw' | 'spki' | 'pkcs8',
+      wrappedKey: CryptoBytes,
+      unwrappingKey: CryptoKey,
+      algorithm: CryptoAlgorithm,
+      keyAlgorithm: CryptoAlgorithm,
       extractable: boolean,
       usages: Iterable<KeyUsage>,
     ): Promise<CryptoKey>

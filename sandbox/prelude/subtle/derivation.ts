@@ -10,6 +10,7 @@ export const family: Family = {
     return { type: 'secret', algorithm: { name }, material: data }
   },
   deriveBits(algorithm, key, length) {
+    if (length === undefined) throw operationError(`${algorithm.name} requires a length`)
     const { hash } = hashOf(algorithm['hash'])
     const salt = toBytes(algorithm['salt'], 'algorithm.salt')
     const secret = CryptoKey.materialOf(key) as Uint8Array

@@ -10,7 +10,7 @@ import {
   writePrivateKey,
   writePublicKey,
 } from './der.ts'
-import { areEqual, CryptoKey, dataError, type Family, type Imported, type JsonWebKey } from './key.ts'
+import { areEqual, CryptoKey, dataError, invalidAccess, type Family, type Imported, type JsonWebKey } from './key.ts'
 
 interface Material {
   publicKey: Uint8Array
@@ -34,7 +34,7 @@ export const family: Family = {
     const d = secretKey && { d: encodeBase64Url(secretKey) }
     if (format === 'jwk') return { kty: 'OKP', crv: 'Ed25519', alg: 'Ed25519', x: encodeBase64Url(publicKey), ...d }
     if ((format === 'pkcs8') !== (key.type === 'private')) {
-      throw new DOMException(`A ${key.type} key cannot have the format ${format}`, 'InvalidAccessError')
+      throw invalidAccess(`A ${key.type} key cannot have the format ${format}`)
     }
     if (format === 'raw') return publicKey
     if (format === 'spki') return writePublicKey(publicKey, identifier)

@@ -82,8 +82,8 @@ export interface Family {
   verify?(algorithm: Algorithm, key: CryptoKey, signature: Uint8Array, data: Uint8Array): boolean
   encrypt?(algorithm: Algorithm, key: CryptoKey, data: Uint8Array): Uint8Array
   decrypt?(algorithm: Algorithm, key: CryptoKey, data: Uint8Array): Uint8Array
-  /** @param length in bytes */
-  deriveBits?(algorithm: Algorithm, key: CryptoKey, length: number): Uint8Array
+  /** @param length in bytes; by default all that there are */
+  deriveBits?(algorithm: Algorithm, key: CryptoKey, length?: number): Uint8Array
 }
 
 /** A key without the properties that its user sets. */
@@ -95,6 +95,10 @@ export function dataError(message: string): DOMException {
 
 export function operationError(message: string): DOMException {
   return new DOMException(message, 'OperationError')
+}
+
+export function invalidAccess(message: string): DOMException {
+  return new DOMException(message, 'InvalidAccessError')
 }
 
 export function notSupported(message: string): DOMException {

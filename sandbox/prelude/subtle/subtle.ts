@@ -3,6 +3,7 @@ import { hashOf } from './hashes.ts'
 import {
   CryptoKey,
   dataError,
+  invalidAccess,
   notSupported,
   operationError,
   toBytes,
@@ -20,6 +21,7 @@ const algorithms = new Map<string, { name: string; load: () => Promise<{ family:
     'AES-CBC': () => import('./aes.ts'),
     'AES-CTR': () => import('./aes.ts'),
     'AES-GCM': () => import('./aes.ts'),
+    ECDH: () => import('./ecdh.ts'),
     ECDSA: () => import('./ecdsa.ts'),
     Ed25519: () => import('./ed25519.ts'),
     HKDF: () => import('./derivation.ts'),
@@ -59,7 +61,7 @@ export class SubtleCrypto {
   }
 
   async exportKey(format: KeyFormat, key: CryptoKey): Promise<ArrayBuffer | JsonWebKey> {
-    if (!key.extractable) throw new DOMException('The key is not extractable', 'InvalidAccessError')
+    if (!key.extractable) throw invalidAccess('The key is not extractable')
     const { family } = await find(key.algorithm)
     if (family.exportKey === undefined) throw notSupported(`Keys of ${key.algorithm.name} cannot be exported`)
     const exported = family.exportKey(format, key)
@@ -136,7 +138,7 @@ export class SubtleCrypto {
     return this.importKey(format, format === 'jwk' ? parseJwk(key) : key, keyAlgorithm, extractable, usages)
   }
 
-  async deriveBits(algorithm: unknown, key: CryptoKey, length: number): Promise<ArrayBuffer> {
+  async deriveBits(algorithm: unknown, key: CryptoKey, length: number | null = null): Promise<ArrayBuffer> {
     const found = await find(algorithm, key, 'deriveBits')
     return derive(found, key, length)
   }
@@ -144,13 +146,12 @@ export class SubtleCrypto {
   async deriveKey(
     algorithm: unknown,
     key: CryptoKey,
-    derived: Algorithm,
+    derived: Algorithm | string,
     extractable: unknown,
     usages: Iterable<string>,
   ): Promise<CryptoKey> {
     const found = await find(algorithm, key, 'deriveKey')
-    const bits = derived['length'] ?? hashOf(derived['hash']).hash.blockLen * 8
-    return this.importKey('raw', derive(found, key, Number(bits)), derived, extractable, usages)
+    return this.importKey('raw', derive(found, key, bitsOf(derived)), derived, extractable, usages)
   }
 
   get [Symbol.toStringTag](): string {
@@ -169,13 +170,21 @@ async function find(given: unknown, key?: CryptoKey, usage?: string): Promise<Fo
   if (usage !== undefined) {
     if (!(key instanceof CryptoKey)) throw new TypeError('The key must be a CryptoKey')
     const may = key.algorithm.name === known.name && key.usages.includes(usage)
-    if (!may) throw new DOMException(`The key may not be used to ${usage} with ${known.name}`, 'InvalidAccessError')
+    if (!may) throw invalidAccess(`The key may not be used to ${usage} with ${known.name}`)
   }
   const { family } = await known.load()
   return { algorithm: { ...parameters, name: known.name }, family }
 }
 
-function derive({ algorithm, family }: Found, key: CryptoKey, bits: number): ArrayBuffer {
+/** The length of a key to derive; null for all bits that there are. */
+function bitsOf(derived: Algorithm | string): number | null {
+  const { name, length, hash } = typeof derived === 'string' ? { name: derived } : derived
+  if (/^(?:hkdf|pbkdf2)$/i.test(toText(name))) return null
+  return Number(length ?? hashOf(hash).hash.blockLen * 8)
+}
+
+function derive({ algorithm, family }: Found, key: CryptoKey, bits: number | null): ArrayBuffer {
+  if (bits === null) return toBuffer(family.deriveBits!(algorithm, key))
   if (typeof bits !== 'number' || !(bits >= 0) || bits % 8 !== 0)
     throw operationError('The length must be a number of bits and a multiple of 8')
   // The parameters count also where no bits are wanted.

@@ -182,6 +182,83 @@ const each = (expressions: string[]) => `const results = []
   }
   return results`
 
+/** The private keys of two people, as source. */
+const pairs = await Promise.all(
+  ['P-256', 'P-384'].map(async (curve) => {
+    const algorithm = { name: 'ECDH', namedCurve: curve }
+    const makeKey = async () => {
+      const { privateKey } = await subtle.generateKey(algorithm, true, ['deriveBits'])
+      const { kty, crv, x, y, d } = await subtle.exportKey('jwk', privateKey)
+      return { kty, crv, x, y, d }
+    }
+    return { curve, keys: JSON.stringify([await makeKey(), await makeKey()]) }
+  }),
+)
+
+describe('crypto.subtle agrees on secrets as in Node', () => {
+  testAsInNode(
+    sandbox,
+    helped(
+      pairs.flatMap(({ curve, keys }): Case[] => {
+        const head = `const algorithm = { name: 'ECDH', namedCurve: '${curve}' }
+          const [mine, theirs] = await Promise.all(${keys}.map((key) => subtle.importKey('jwk', key, algorithm, true, ['deriveKey', 'deriveBits'])))
+          const [myPublic, theirPublic] = await Promise.all(${keys}.map(({ d, ...key }) => subtle.importKey('jwk', key, algorithm, true, [])));`
+        return [
+          [
+            `bits of ${curve}, from both sides`,
+            `${head} return [mine.algorithm, mine.usages, theirPublic.usages, ...await Promise.all([
+              subtle.deriveBits({ name: 'ECDH', public: theirPublic }, mine, null),
+              subtle.deriveBits({ name: 'ECDH', public: theirPublic }, mine),
+              subtle.deriveBits({ name: 'ECDH', public: myPublic }, theirs, 256),
+              subtle.deriveBits({ name: 'ecdh', public: theirPublic }, mine, 128),
+              subtle.deriveBits({ name: 'ECDH', public: theirPublic }, mine, 0),
+            ]).then((all) => all.map(hex))]`,
+          ],
+          [
+            `keys that are derived with ${curve}`,
+            `${head} const given = { name: 'ECDH', public: theirPublic }
+            const key = await subtle.deriveKey(given, mine, { name: 'AES-GCM', length: 256 }, true, ['encrypt'])
+            const hmac = await subtle.deriveKey(given, mine, { name: 'HMAC', hash: 'SHA-256', length: 256 }, true, ['sign'])
+            const secret = await subtle.deriveKey(given, mine, 'HKDF', false, ['deriveBits'])
+            const bits = await subtle.deriveBits({ name: 'HKDF', hash: 'SHA-256', salt: count(16), info: utf8('push') }, secret, 128)
+            return [hex(await subtle.exportKey('raw', key)), hex(await subtle.exportKey('raw', hmac)), hex(bits)]`,
+          ],
+          [
+            `forms of keys of ${curve}`,
+            `${head} const point = await subtle.exportKey('raw', theirPublic)
+            const file = await subtle.exportKey('pkcs8', mine)
+            const read = await Promise.all([
+              subtle.importKey('raw', point, algorithm, false, []),
+              subtle.importKey('spki', await subtle.exportKey('spki', theirPublic), algorithm, false, []),
+              subtle.importKey('pkcs8', file, algorithm, false, ['deriveBits']),
+            ])
+            return [hex(point), hex(file), read.map(({ type, algorithm, extractable, usages }) => ({ type, algorithm, extractable, usages }))]`,
+          ],
+          [
+            `refused agreements of ${curve}`,
+            `${head} const other = await subtle.generateKey({ name: 'ECDH', namedCurve: '${curve === 'P-256' ? 'P-384' : 'P-256'}' }, false, ['deriveBits'])
+            const signing = await subtle.generateKey({ name: 'ECDSA', namedCurve: '${curve}' }, false, ['sign', 'verify'])
+            const point = new Uint8Array(await subtle.exportKey('raw', theirPublic)); point[point.length - 1] ^= 1
+            ${each([
+              `subtle.deriveBits({ name: 'ECDH', public: theirPublic }, mine, 1024)`,
+              `subtle.deriveBits({ name: 'ECDH', public: theirs }, mine, 128)`,
+              `subtle.deriveBits({ name: 'ECDH', public: other.publicKey }, mine, 128)`,
+              `subtle.deriveBits({ name: 'ECDH', public: signing.publicKey }, mine, 128)`,
+              `subtle.deriveBits({ name: 'ECDH', public: {} }, mine, 128)`,
+              `subtle.deriveBits({ name: 'ECDH', public: theirPublic }, theirPublic, 128)`,
+              `subtle.deriveBits({ name: 'ECDH', public: signing.publicKey }, signing.privateKey, 128)`,
+              `subtle.importKey('raw', point, algorithm, true, [])`,
+              `subtle.importKey('jwk', ${keys}[0], algorithm, true, [])`,
+              `subtle.importKey('jwk', ${keys}[0], algorithm, true, ['sign'])`,
+              `subtle.generateKey(algorithm, true, [])`,
+            ])}`,
+          ],
+        ]
+      }),
+    ),
+  )
+})
+
 describe('crypto.subtle wraps keys and reads what they permit as in Node', () => {
   testAsInNode(
     sandbox,
