@@ -659,6 +659,38 @@ export async function answer() {
   },
   {
     group: 'Keys and ids',
+    packages: { jose: '6.2.17' },
+    use: 'a text, encrypted to a public key',
+    source: `import { CompactEncrypt, compactDecrypt, generateKeyPair } from 'jose'
+export async function answer() {
+  const { publicKey, privateKey } = await generateKeyPair('ECDH-ES')
+  const header = { alg: 'ECDH-ES', enc: 'A256GCM' }
+  const sealed = await new CompactEncrypt(new TextEncoder().encode('yes')).setProtectedHeader(header).encrypt(publicKey)
+  return new TextDecoder().decode((await compactDecrypt(sealed, privateKey)).plaintext)
+}`,
+    expects: 'yes',
+  },
+  {
+    group: 'Keys and ids',
+    packages: { '@block65/webcrypto-web-push': '2.0.0' },
+    use: 'a message of Web Push, encrypted and signed',
+    source: `import { buildPushPayload } from '@block65/webcrypto-web-push'
+const base64Url = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
+export async function answer() {
+  const makeKeys = (name: string, usages: string[]) => crypto.subtle.generateKey({ name, namedCurve: 'P-256' }, true, usages)
+  const [mine, browser] = [await makeKeys('ECDSA', ['sign', 'verify']), await makeKeys('ECDH', ['deriveBits'])]
+  const rawOf = async (key: CryptoKey) => base64Url(new Uint8Array(await crypto.subtle.exportKey('raw', key)))
+  const keys = { p256dh: await rawOf(browser.publicKey), auth: base64Url(crypto.getRandomValues(new Uint8Array(16))) }
+  const subscription = { endpoint: 'https://push.example/1', expirationTime: null, keys }
+  const { d } = await crypto.subtle.exportKey('jwk', mine.privateKey)
+  const vapid = { subject: 'mailto:bot@example.com', publicKey: await rawOf(mine.publicKey), privateKey: d }
+  const { headers } = await buildPushPayload({ data: 'Hi' }, subscription, vapid)
+  return headers['content-encoding']
+}`,
+    expects: 'aes128gcm',
+  },
+  {
+    group: 'Keys and ids',
     packages: { jsonwebtoken: '9.0.3' },
     use: 'a token, signed and verified',
     source: `import jwt from 'jsonwebtoken'
