@@ -362,7 +362,8 @@ export async function noteContinuation(db: Database, event: WorkflowEvent): Prom
        select heard.id from events heard
        where heard.bot_id = :botId and heard.workflow_id = :id and heard.status = 'pending'
          and heard.id <> :eventId and heard.id is distinct from workflows.event_id
-         and (heard.type <> :workflowUpdate or heard.payload ->> 'type' like 'child%')
+         and (heard.type <> :workflowUpdate
+           or heard.payload ->> 'type' in ('child_workflow_finished', 'child_workflow_deleted'))
        order by heard.created_at desc limit 1
      )
      where bot_id = :botId and id = :id`,

@@ -24,7 +24,7 @@ export function commandWith(layers: Layers): Command {
   return sandboxCommand({ layers, tools, files, profile: 'hardened', dataKilobytes })
 }
 
-/** Takes Node's permission model away, as one would have who has found a way around it. The rest is the kernel's. */
+/** A command without Node's permission model, as for code that has bypassed it: only the kernel's layers remain. */
 export function withoutPermissions(command: Command): Command {
   const theirs = ['--permission', '--allow-addons', '--disable-warning=PERM0001']
   return { ...command, args: command.args.filter((argument) => !theirs.includes(argument)) }

@@ -5,8 +5,7 @@ import { isolationLayers } from '#sandbox/isolation/names.ts'
 import { attackersProgram, openAttackTargets, type AttackTargets } from './attack-targets.ts'
 import { commandWith, dataKilobytes, explore, isolationHere, withoutPermissions } from '../isolate/explorer.ts'
 
-// Node's permission model is taken away in all that follows, as by somebody who has found a way around it. The rest is
-// the kernel's.
+// All processes below run without Node's permission model, as for code that has bypassed it: only the kernel's layers remain.
 
 const isRoot = process.getuid?.() === 0
 const hasNamespaces = spawnSync('unshare', ['--net', '--ipc', '--pid', '--fork', '--mount', 'true']).status === 0
