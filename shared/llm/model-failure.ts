@@ -60,21 +60,23 @@ export class NoAnswerError extends ApiError {
   readonly billed: { model: string; usage: ModelUsage }[]
   /** The last failure. */
   readonly last: { model: string; kind: FailureKind; status: number | undefined }
-  /** Whether a model refuses the request itself. */
-  readonly isRefusal: boolean
+  /** Whether a model may answer another request: it refuses this one, or fails on it. */
+  readonly isOfRequest: boolean
 
   constructor(failures: readonly { id: string; failure: ModelFailure }[]) {
     const { type, message, options } = noAnswer(failures)
     super(type, message, options)
     const { id, failure } = failures.at(-1)!
     this.last = { model: id, kind: failure.kind, status: failure.status }
-    this.isRefusal = failures.some(({ failure: { kind } }) => kind === 'refused')
+    this.isOfRequest = failures.some(({ failure: { kind, status } }) => kind === 'refused' || brokenBy.has(status))
     this.billed = failures.flatMap(({ id, failure: { usage } }) => (usage ? [{ model: id, usage }] : []))
   }
 }
 
 /** Statuses by which a provider refuses the request itself, with a message for its author. */
 const refusals = new Set([400, 404, 413, 422])
+/** Statuses of servers of models that fail on what they do not support: llama.cpp and Ollama on pictures, without a model that sees. */
+const brokenBy = new Set<number | undefined>([500, 501])
 const maxQuote = 300
 
 /** The fields of a library's error that are read here (`APICallError`). */

@@ -28,8 +28,8 @@ export async function* meteredText(
   try {
     return yield* ask(media)
   } catch (error) {
-    const isRefusal = error instanceof NoAnswerError && error.isRefusal
-    const others = isRefusal ? withoutMedia(context, given, error.message) : undefined
+    const isOfRequest = error instanceof NoAnswerError && error.isOfRequest
+    const others = isOfRequest ? withoutMedia(context, given, error.message) : undefined
     if (!others) throw error
     return yield* ask(others)
   }

@@ -213,19 +213,22 @@ test('an agent is answered where pictures of a conversation cannot be read, of w
   await expect.poll(() => logOf(platform, other.id)).toEqual([expect.stringContaining('no content is at this address')])
 })
 
-test('an agent is answered by a model that refuses pictures, as it is without them', async () => {
+test.each([
+  ['refuses', 400, 'no pictures'],
+  ['fails on', 500, 'failed \\(500\\)'],
+])('an agent is answered by a model that %s pictures, as it is without them', async (_, status, reason) => {
   endpoint.script = (response, { body }) => {
     const [{ content }] = body.messages as [{ content: string | { image_url?: unknown; text?: string }[] }]
     const parts = typeof content === 'string' ? [{ text: content }] : content
     if (parts.some((part) => 'image_url' in part && part.image_url)) {
-      return answerWith(response, 400, JSON.stringify({ error: { message: 'no pictures' } }))
+      return answerWith(response, status, JSON.stringify({ error: { message: 'no pictures' } }))
     }
     complete(response, { content: parts.map(({ text }) => text).join(', ') })
   }
   const picture = 'data:image/png;base64,AAAA'
   const [bot, other] = await Promise.all([
-    platform.createBot(seeing(`exports.tag = 'adkSyncTs' // refused`)),
-    platform.createBot(seeing('// refused')),
+    platform.createBot(seeing(`exports.tag = 'adkSyncTs' // ${status}`)),
+    platform.createBot(seeing(`// ${status}`)),
   ])
   for (const { chatUrl } of [bot, other]) {
     const chatUser = await createChatUser(chatUrl)
@@ -235,9 +238,9 @@ test('an agent is answered by a model that refuses pictures, as it is without th
     .poll(() => logOf(platform, bot.id))
     .toEqual([
       'info [A picture that cannot be read]',
-      expect.stringMatching(/messages\.0\.content\.0\.url is left out: .*no pictures/),
+      expect.stringMatching(new RegExp(`messages\\.0\\.content\\.0\\.url is left out: .*${reason}`)),
     ])
-  await expect.poll(() => logOf(platform, other.id)).toEqual([expect.stringContaining('no pictures')])
+  await expect.poll(() => logOf(platform, other.id)).toEqual([expect.stringMatching(reason)])
 })
 
 test('an agent waits for the memory of pictures, which other code is refused', async () => {
