@@ -4,6 +4,7 @@ import type { Request } from 'express'
 import { ApiError } from '#shared/errors.ts'
 import type { FormBody } from '#shared/rpc/form-file.ts'
 import type { LargeList } from '#shared/rpc/large-list.ts'
+import { decodeBody } from './body-text.ts'
 import { endUnread } from './end-unread.ts'
 import { parseForm } from './form-body.ts'
 import { ListBody } from './list-body.ts'
@@ -55,15 +56,16 @@ export async function readBody(request: Request, { largeList, form, hold, parseL
     if (announced !== Infinity && announced > limit) throw tooLarge(limit)
     if (largeList) {
       const body = new ListBody(largeList)
-      await collect(decoded, { limit, hold, keep: (part) => body.take(toUtf8(part, decoder)) })
-      return body.end((bytes) => new TextDecoder().decode(bytes))
+      await collect(decoded, { limit, hold, keep: (part) => body.take(toUtf8(decoder, part)) })
+      body.take(toUtf8(decoder))
+      return body.end()
     }
     const parts: Buffer[] = []
     await collect(decoded, { limit, hold, keep: (part) => parts.push(part) })
     if (form) return await parseForm(parts, request.headers['content-type'] ?? '', form)
     const bytes = Buffer.concat(parts)
     if (parseLarge && bytes.length > megabyte) return await parseLarge(bytes, decoder.encoding)
-    return parseBody(decoder.decode(bytes))
+    return parseBody(decodeBody(decoder, bytes))
   } catch (error) {
     if (decoded !== request) {
       request.unpipe()
@@ -78,15 +80,17 @@ export async function readBody(request: Request, { largeList, form, hold, parseL
 function decoderOf(request: Request): InstanceType<typeof TextDecoder> {
   const [, charset = 'utf-8'] = /;\s*charset="?([^\s;"]+)/i.exec(request.headers['content-type'] ?? '') ?? []
   try {
-    if (/^utf-/i.test(charset)) return new TextDecoder(charset)
+    if (/^utf-/i.test(charset)) return new TextDecoder(charset, { fatal: true })
   } catch {
     // TextDecoder does not know the charset.
   }
   throw new ApiError('UnsupportedMediaType', `The charset "${charset}" is not supported: send JSON in UTF-8`)
 }
 
-function toUtf8(part: Buffer, decoder: InstanceType<typeof TextDecoder>): Buffer {
-  return decoder.encoding === 'utf-8' ? part : Buffer.from(decoder.decode(part, { stream: true }))
+/** @param part of the body; the rest of it when absent */
+function toUtf8(decoder: InstanceType<typeof TextDecoder>, part?: Buffer): Buffer {
+  if (decoder.encoding === 'utf-8') return part ?? Buffer.alloc(0)
+  return Buffer.from(decodeBody(decoder, part, { stream: part !== undefined }))
 }
 
 function decode(request: Request, encoding = 'identity'): Readable {

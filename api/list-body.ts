@@ -1,8 +1,10 @@
+import { isUtf8 } from 'node:buffer'
 import { ApiError } from '#shared/errors.ts'
 import { JsonList } from '#shared/json/json-list.ts'
 import type { LargeList } from '#shared/rpc/large-list.ts'
 import { megabyte } from '#shared/units.ts'
 import { assertDepth, parseBody } from '#shared/json/parse-body.ts'
+import { decodeBody, notIn } from './body-text.ts'
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const [bracket, brace, closingBracket, closingBrace] = [0x5b, 0x7b, 0x5d, 0x7d]
@@ -108,12 +110,11 @@ export class ListBody {
   /**
    * The body.
    *
-   * @param toText decodes the fields beside the list
-   * @throws ApiError `InvalidPayload` when these are no JSON
+   * @throws ApiError `InvalidPayload` when the fields beside the list are no JSON
    */
-  end(toText: (bytes: Buffer) => string): unknown {
+  end(): unknown {
     const { field } = this.#wanted
-    const body = parseBody(toText(Buffer.concat(this.#others)))
+    const body = parseBody(decodeBody(new TextDecoder('utf-8', { fatal: true }), Buffer.concat(this.#others)))
     if (this.#list && isRecord(body) && Array.isArray(body[field]) && body[field].length === 0) {
       body[field] = this.#list
     }
@@ -163,6 +164,7 @@ export class ListBody {
     if (list.length === maxElements) {
       throw new ApiError('InvalidPayload', `${field} must NOT have more than ${maxElements} items`)
     }
+    if (!isUtf8(element.length === 1 ? element[0]! : Buffer.concat(element))) throw notIn('utf-8')
     list.addText(element)
   }
 }

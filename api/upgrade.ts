@@ -119,9 +119,10 @@ async function answerStream({ context, rateLimiter }: UpgradeParts, request: Inc
   const { method = '', url = '', headers } = request
   const [path = '', ...search] = url.split('?')
   const query = new URLSearchParams(search.join('?'))
-  const { 'x-user-key': _unused, ...others } = headers
+  // Browsers send no headers of a page with a WebSocket.
   const key = query.get('x-user-key')
-  const ask = withLogFieldsOf(identify(context, { ...others, ...(key && { 'x-user-key': key }) }))
+  const credentials = key === null ? headers : { ...headers, 'x-user-key': key }
+  const ask = withLogFieldsOf(identify(context, credentials))
   return dispatch(context, {
     method,
     path,
@@ -132,7 +133,11 @@ async function answerStream({ context, rateLimiter }: UpgradeParts, request: Inc
         throw new ApiError('InvalidPayload', `${path} does not support WebSocket: omit the header Upgrade`)
       }
       const address = operation.path.startsWith('/webchat/') ? clientAddress(request) : undefined
-      const { refusal } = await rateLimiter.consume(parameters['webhookId'] ?? '', key ?? undefined, address)
+      const { refusal } = await rateLimiter.consume(
+        parameters['webhookId'] ?? '',
+        credentials['x-user-key']?.toString(),
+        address,
+      )
       if (refusal) throw refusal
       return ask(operation, parameters)
     },

@@ -1,6 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { ApiError } from '#shared/errors.ts'
 import { parseBody } from '#shared/json/parse-body.ts'
+import { decodeBody } from '../body-text.ts'
 import { keepKnownFields } from './known-fields.ts'
 import type { LargeBody, ParsedBody } from './large-bodies.ts'
 
@@ -12,7 +13,7 @@ const maxValues = 200_000
 
 function parse({ bytes, encoding, schema }: LargeBody): ParsedBody {
   try {
-    const value = parseBody(new TextDecoder(encoding).decode(bytes))
+    const value = parseBody(decodeBody(new TextDecoder(encoding, { fatal: true }), bytes))
     if (keepKnownFields(value, schema) > maxValues) {
       throw new ApiError('PayloadTooLarge', `A body of more than 1 MB has more than ${maxValues} values, the maximum`)
     }

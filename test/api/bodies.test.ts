@@ -48,6 +48,31 @@ describe('a body', () => {
     expect(await createWithIgnoredText(50 * megabyte)).toMatchObject(tooLarge)
   })
 
+  test.each([
+    ['UTF-8', 'application/json', Buffer.from('{"payload":{"type":"text","text":"h\xe9llo"}', 'latin1')],
+    [
+      'UTF-16LE',
+      'application/json; charset=utf-16le',
+      Buffer.from('{"payload":{"type":"text","text":"\ud800"}', 'utf16le'),
+    ],
+  ])('with bytes that %s does not have is refused, and stores no other text', async (encoding, type, begin) => {
+    const { chatUrl } = await platform.createBot()
+    const chatUser = await createChatUser(chatUrl)
+    const conversationId = await chatUser.createConversation()
+    const end = Buffer.from(`,"conversationId":"${conversationId}"}`, encoding === 'UTF-8' ? 'utf8' : 'utf16le')
+    const answer = await fetch(`${chatUrl}/messages`, {
+      method: 'POST',
+      headers: { 'x-user-key': chatUser.key, 'content-type': type },
+      body: Buffer.concat([begin, end]),
+    })
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({
+      type: 'InvalidPayload',
+      message: `The body is not valid ${encoding}: send JSON in UTF-8`,
+    })
+    expect((await chatUser.ask('GET', `/conversations/${conversationId}/messages`)).body.messages).toEqual([])
+  })
+
   test('of unknown length is refused as soon as it is too long', async () => {
     const { status, text: body } = await stream('/v1/admin/bots', 60, {
       authorization: `Bearer ${platform.token}`,

@@ -52,6 +52,12 @@ describe('a large body', () => {
     expect(await parse('{"name":"λ"}', bodies, 'utf-16le')).toEqual({ name: 'λ' })
   })
 
+  test('whose bytes are in another encoding than its own is refused', async () => {
+    const bytes = new Uint8Array(Buffer.from('{"name":"\xe9"}', 'latin1'))
+    const refused = bodies.parse({ bytes, encoding: 'utf-8', schema })
+    await expect(refused).rejects.toMatchObject({ type: 'InvalidPayload', message: expect.stringContaining('UTF-8') })
+  })
+
   test('loses the fields that its operation does not know, at each level, and no others', async () => {
     const implementation = { type: 'Buffer', data: Array.from({ length: 600_000 }, (_, index) => index % 256) }
     const names = ['p1', 'p2', 'p3', 'p4', 'p5', 'p6']

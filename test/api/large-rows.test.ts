@@ -86,6 +86,18 @@ test.each([
   ['40 MB in one text', `{"rows":[{"text":"${'x'.repeat(39 * megabyte)}"}]}`, 413, 'rows.0 has more than 512 KB'],
   ['millions of lists beside the rows', `{"rows":[{}],"a":[${'[],'.repeat(13e6)}0]}`, 413, "beside 'rows'"],
   ['a row that is no JSON', `{"rows":[${'{},'.repeat(500)}{"text":}]}`, 400, 'not valid JSON'],
+  [
+    'a row that is not UTF-8',
+    Buffer.from('{"rows":[{"text":"a"},{"text":"\xe9"}]}', 'latin1'),
+    400,
+    'The body is not valid UTF-8: send JSON in UTF-8',
+  ],
+  [
+    'another field that is not UTF-8',
+    Buffer.from('{"keyColumn":"\xe9","rows":[{"text":"a"}]}', 'latin1'),
+    400,
+    'The body is not valid UTF-8: send JSON in UTF-8',
+  ],
   ['a row that is no object', '{"rows":[{},5]}', 400, 'rows.1 must be object'],
   ['no row', '{"rows":[]}', 400, 'rows must NOT have fewer than 1 items'],
   ['1001 rows', `{"rows":[${'{},'.repeat(1000)}{}]}`, 400, 'rows must NOT have more than 1000 items'],

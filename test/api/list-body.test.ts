@@ -13,7 +13,7 @@ function read(text: string, size: number): unknown {
   const body = new ListBody(wanted)
   const bytes = Buffer.from(text)
   for (let start = 0; start < bytes.length; start += size) body.take(bytes.subarray(start, start + size))
-  const read = body.end((others) => new TextDecoder().decode(others)) as Record<string, unknown>
+  const read = body.end() as Record<string, unknown>
   return read['rows'] instanceof JsonList ? { ...read, rows: [...read['rows'].drain()] } : read
 }
 
