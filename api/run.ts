@@ -10,7 +10,7 @@ import { startServer } from './server.ts'
 const drainMilliseconds = 1000
 
 await runProcess('api', async (config, log) => {
-  await assertUsablePooler(config)
+  await assertUsablePooler(config, log)
   await assertMigrated(config.database)
   const parts = new AsyncDisposableStack()
   const context = parts.use(openContext(config, log))

@@ -8,7 +8,7 @@ import { startMonitoringServer } from './metrics/monitoring-server.ts'
 import { startWorker, type Worker } from './worker.ts'
 
 await runProcess('worker', async (config, log) => {
-  await assertUsablePooler(config)
+  await assertUsablePooler(config, log)
   await assertMigrated(config.database)
   const parts = new AsyncDisposableStack()
   const context = parts.use(openContext(config, log))

@@ -2,22 +2,34 @@ import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import type { Config } from '../config/config.ts'
 import { postgresCode } from '../errors.ts'
+import { isAbandoned } from '../store/connections.ts'
 import { connectionSettings } from '../store/database.ts'
+import type { Logger } from '../telemetry/logger.ts'
 
 /** A pooler between this process and PostgreSQL that cannot be used. */
 export interface PoolerProblem {
   problem: string
   remedy: string
+  /** Whether it may pass by itself, when other processes close their connections. */
+  mayPass?: true
 }
 
 const patienceMilliseconds = 2000
 /** PostgreSQL's codes for a prepared statement that is not there, or there already. */
 const statementCodes = new Set(['26000', '42P05'])
 
+const shortage: PoolerProblem = {
+  problem: 'DATABASE_URL leads to a pooler that has too few free connections to the server',
+  remedy:
+    'raise its pool size (default_pool_size of PgBouncer) to the connections of all processes: see “Connections” in docs/operating.md',
+  mayPass: true,
+}
+
 /**
  * Looks for a pooler that gives the transactions of one connection to several connections of PostgreSQL, as PgBouncer does in
  * its transaction mode. A prepared statement outlives its transaction, so such a pooler must know of them, and a connection that
- * listens for notifications must not be pooled.
+ * listens for notifications must not be pooled. A pooler that has no connection left accepts further ones, and lets their statements
+ * wait.
  *
  * @throws Error when the database cannot be reached
  */
@@ -27,21 +39,15 @@ export async function findPoolerProblem({ database, redis }: Config): Promise<Po
     client.on('error', () => {})
     return client
   }) as [Client, Client]
-  // A name of its own: an earlier look may have left its statement on any connection of the pooler.
-  const lookUp = { name: `isobot_${randomBytes(8).toString('hex')}`, text: 'select pg_backend_pid() as pid' }
   try {
     await Promise.all([one.connect(), other.connect()])
-    const { rows: before } = await one.query(lookUp)
-    // Its transaction takes the connection that the other one has just used, if they share any.
-    await other.query('begin')
-    await other.query('select 1')
-    const { rows: after } = await one.query(lookUp)
-    if (before[0].pid === after[0].pid || redis) return undefined
+    if (!(await shareConnections(one, other)) || redis) return undefined
     return {
       problem: 'DATABASE_URL leads to a pooler in transaction mode, which loses notifications',
       remedy: 'set REDIS_URL, or DATABASE_URL to the server itself, or use the session mode of the pooler',
     }
   } catch (error) {
+    if (isAbandoned(error)) return shortage
     if (!statementCodes.has(postgresCode(error) ?? '')) throw error
     return {
       problem: 'DATABASE_URL leads to a pooler that loses prepared statements',
@@ -53,6 +59,22 @@ export async function findPoolerProblem({ database, redis }: Config): Promise<Po
   }
 }
 
+/** Whether two connections that are open get the same connection to the server in turn. */
+async function shareConnections(one: Client, other: Client): Promise<boolean> {
+  // A name of its own: an earlier look may have left its statement on any connection of the pooler.
+  const name = `isobot_${randomBytes(8).toString('hex')}`
+  const lookUp = async (client: Client) => {
+    const { rows } = await client.query<{ pid: number }>({ name, text: 'select pg_backend_pid() as pid' })
+    return rows[0]!.pid
+  }
+  const before = await lookUp(one)
+  if ((await lookUp(other)) === before) return true
+  // Its transaction takes the connection that the other one has just used, if they share any.
+  await other.query('begin')
+  await other.query('select 1')
+  return (await lookUp(one)) !== before
+}
+
 /** A pooler in front of the database cannot be used. The message has the problem and a remedy. */
 export class UnusablePoolerError extends Error {
   override name = 'UnusablePoolerError'
@@ -61,9 +83,13 @@ export class UnusablePoolerError extends Error {
 /**
  * Refuses a pooler behind which statements would fail at random. A database that cannot be reached yet is not looked at.
  *
+ * @param log of a process that waits for a pooler without free connections, as for other outages; without it, that is refused too
  * @throws UnusablePoolerError
  */
-export async function assertUsablePooler(config: Config): Promise<void> {
+export async function assertUsablePooler(config: Config, log?: Logger): Promise<void> {
   const found = await findPoolerProblem(config).catch(() => undefined)
-  if (found) throw new UnusablePoolerError(`${found.problem}: ${found.remedy}`)
+  if (!found) return
+  const message = `${found.problem}: ${found.remedy}`
+  if (!found.mayPass || !log) throw new UnusablePoolerError(message)
+  log.error(message)
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import knex, { type Knex } from 'knex'
-import type { ClientBase } from 'pg'
+import type { ClientBase, QueryConfig } from 'pg'
 import type { Config } from '../config/config.ts'
 import { isConflict, isReadOnly, isStalePlan } from '../errors.ts'
 import type { ShareMetrics } from '../telemetry/metrics.ts'
@@ -33,6 +33,8 @@ export function openDatabase(
   const byId = new Map<string, ClientBase>()
   const db = knex({
     client: 'pg',
+    // The oldest that is supported. knex would ask for it, on a connection that it forgets if there is no answer.
+    version: '15',
     connection: { ...connectionSettings({ url, allowSelfSigned }), query_timeout: statementMilliseconds },
     pool: {
       min: 0,
@@ -90,11 +92,29 @@ type Done = (error: Error | null, connection: ClientBase) => void
  */
 function preferIndexes(connection: ClientBase, done: Done): void {
   // A statement that is abandoned here ends there too, and does not keep a processor of the server from others.
-  const settings =
+  const text =
     'set enable_seqscan = off; set plan_cache_mode = force_generic_plan; ' +
     `set statement_timeout = ${statementMilliseconds + 1000}`
-  connection.query(settings, (error: Error | null) => done(error, connection))
+  const settings: TimedQuery = { text, query_timeout: firstAnswerMilliseconds }
+  connection.query(settings, (error: Error | null) => {
+    if (!error) return done(null, connection)
+    // knex forgets a connection whose hook fails, and leaves it open: behind a pooler it would take a connection of the server for ever.
+    destroySocket(connection)
+    done(isAbandoned(error) ? new Error(noServerConnection, { cause: error }) : error, connection)
+  })
 }
+
+/** An option of statements that the types of `pg` lack. */
+interface TimedQuery extends QueryConfig {
+  query_timeout: number
+}
+
+/** Less than the wait for a connection, so that the request that waits for this one gets its error. */
+const firstAnswerMilliseconds = 4000
+/** The end of the text is that of an abandoned statement. */
+const noServerConnection =
+  'A new connection to PostgreSQL got no answer: behind a pooler, raise its pool size ' +
+  '(see “Connections” in docs/operating.md): Query read timeout'
 
 /** A server that does not accept a connection within this time is unavailable. */
 const connectMilliseconds = 2000
