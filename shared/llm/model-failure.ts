@@ -1,3 +1,4 @@
+import { InvalidResponseDataError } from '@ai-sdk/provider'
 import { ApiError } from '../errors.ts'
 import type { Candidate } from './choose-models.ts'
 import type { FailureKind, ModelUsage } from '../models/language-model.ts'
@@ -134,6 +135,13 @@ export function toFailure(
     })
   }
   const { name } = provider
+  if (InvalidResponseDataError.isInstance(cause) || hasSucceeded) {
+    return new ModelFailure('malformed', `The provider ${name} answered with something else than an answer`, {
+      cause,
+      // Libraries name no status of an answer in which they miss something.
+      status: status ?? 200,
+    })
+  }
   if (status === undefined) {
     // Libraries refuse what the provider does not support before they send it.
     if (isOfLibrary(cause) && !isRetryable) {
@@ -149,12 +157,6 @@ export function toFailure(
       status,
       retryAfterSeconds,
       mayPass: true,
-    })
-  }
-  if (hasSucceeded) {
-    return new ModelFailure('malformed', `The provider ${name} answered with something else than an answer`, {
-      cause,
-      status,
     })
   }
   if (refusals.has(status)) {

@@ -325,6 +325,19 @@ describe('a provider that', () => {
     expect(endpoint.requests.filter(({ path }) => path !== '/v1/chat/completions')).toEqual([])
   })
 
+  test.each(['{"id":"1"}', '{"id":"1","choices":[]}'])(
+    'answers %s is at fault, and not the request',
+    async (answer) => {
+      endpoint.script = (response) => answerWith(response, 200, answer)
+      const { status, body } = await generate({ messages: [user('hi')] })
+      expect({ status, message: body.message }).toEqual({
+        status: 400,
+        message: expect.stringContaining('answered with something else than an answer'),
+      })
+      expect(body.metadata.failures).toEqual([expect.objectContaining({ kind: 'malformed', status: 200 })])
+    },
+  )
+
   test('gives characters that cannot be stored, wrong inputs of tools and no usage is answered nevertheless', async () => {
     endpoint.script = (response) =>
       complete(response, {
