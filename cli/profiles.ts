@@ -128,13 +128,13 @@ function withScheme(host: string): string {
 
 /**
  * The data folder of the platform that runs on this machine: that of `ISOBOT_DATA_DIR`; else the default folder if a
- * start runs there; else that of the last announced start if it still runs; else the default folder.
+ * start runs there; else that of the last announced start that still runs; else the default folder.
  */
 export async function localDataDirectory(): Promise<string> {
   const usual = dataDirectory()
   if (process.env.ISOBOT_DATA_DIR || (await isStartRunning(usual))) return usual
-  const text = await readIfPresent(startedFile())
-  return text !== undefined && (await isStartRunning(text.trim())) ? text.trim() : usual
+  for (const directory of await readStarted()) if (await isStartRunning(directory)) return directory
+  return usual
 }
 
 /**
@@ -147,12 +147,23 @@ export async function operatedDataDirectory(usual = dataDirectory()): Promise<st
 
 /** Records a start's data folder, so that the command line finds one outside the default folder. */
 export async function announceStart(directory: string): Promise<void> {
+  const earlier = (await readStarted().catch(() => [])).filter((other) => other !== directory)
+  const started = [directory, ...earlier].slice(0, maxStarted)
   // If the file cannot be written, users have to set ISOBOT_DATA_DIR.
   await mkdir(join(startedFile(), '..'), { recursive: true, mode: 0o700 }).catch(() => {})
-  await replaceFile(startedFile(), `${directory}\n`, 0o600).catch(() => {})
+  await replaceFile(startedFile(), started.map((each) => `${each}\n`).join(''), 0o600).catch(() => {})
 }
 
-/** The file that names the data folder of the last start. */
+/** Starts whose data folders are known. */
+const maxStarted = 20
+
+/** The data folders of the last starts, the last one first. */
+async function readStarted(): Promise<string[]> {
+  const text = (await readIfPresent(startedFile())) ?? ''
+  return text.split('\n').filter((directory) => directory !== '')
+}
+
+/** The file that names the data folders of the last starts, one on each line. */
 function startedFile(): string {
   return join(profileFile(), '..', 'started')
 }
