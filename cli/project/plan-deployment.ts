@@ -171,49 +171,17 @@ async function planIntegrations(
     const found = own
       ? await findOwnIntegration(connection, own)
       : await findIntegration(connection, declared.integration)
-    const present = bot?.integrations[alias]
-    const settings = settingsOf(alias, declared)
-    const { configuration, enabled, configurationType } = settings
-    const differs =
-      present === undefined ||
-      present.id !== found?.id ||
-      isWanted(enabled, present.enabled) ||
-      isWanted(configurationType, present.configurationType) ||
-      (configuration !== undefined && !containsAll(present.configuration, configuration))
     const { name, version } = own?.definition ?? found!
-    if (differs) {
+    const integration = `${name}@${version}`
+    const settings = settingsOf(alias, declared)
+    const present = bot?.integrations[alias]
+    if (!present || present.id !== found?.id || differs(present, settings)) {
       changed[alias] = { ...(found && { integrationId: found.id }), ...settings }
-      const { hosts: _hosts, ...shown } = declared
-      const former = present && {
-        integration: `${present.name}@${present.version}`,
-        enabled: present.enabled,
-        configuration: 'as deployed',
-      }
-      changes.push(changeOf(`integrations.${alias}`, former, { ...shown, integration: `${name}@${version}` }))
+      changes.push(changeOfInstallation(alias, present, { ...declared, integration }))
     }
     // Several installations may be of one integration, which is uploaded once, and granted the hosts of all of them.
-    const key = found?.id ?? `${name}@${version}`
-    const others = planned.get(key)
-    if (own && others?.own && !isDeepStrictEqual(own, others.own)) {
-      throw misused(
-        `integrations.${alias} and integrations.${others.aliases[0]} are two integrations with the name and version ` +
-          `${name}@${version}: change one of them`,
-      )
-    }
-    const granted = others?.net ?? found?.permissions.net ?? []
-    const added = (declared.hosts ?? []).filter((host) => !granted.includes(host))
-    const net = [...granted, ...added]
-    if (added.length > 0) changes.push({ field: `integrations.${alias}.hosts`, from: granted, to: net })
-    const compared = own && !others?.own ? compareIntegration(alias, own, found) : []
-    changes.push(...compared)
-    planned.set(key, {
-      id: found?.id,
-      name: `${name}@${version}`,
-      own: others?.own ?? own,
-      aliases: [...(others?.aliases ?? []), alias],
-      net,
-      differs: others?.differs === true || added.length > 0 || compared.length > 0,
-    })
+    const key = found?.id ?? integration
+    planned.set(key, planVersion({ alias, declared, integration, own, found }, planned.get(key), changes))
   }
   if (Object.keys(changed).length > 0) fields['integrations'] = changed
   const grants: DeploymentPlan['grants'] = []
@@ -223,6 +191,70 @@ async function planIntegrations(
     else if (id !== undefined && differs) grants.push({ id, name, net })
   }
   return { grants, uploads }
+}
+
+type Installed = Bot['integrations'][string]
+
+/** Whether an installation has other settings than these. */
+function differs(present: Installed, settings: ReturnType<typeof settingsOf>): boolean {
+  const { enabled, configurationType, configuration } = settings
+  return (
+    isWanted(enabled, present.enabled) ||
+    isWanted(configurationType, present.configurationType) ||
+    (configuration !== undefined && !containsAll(present.configuration, configuration))
+  )
+}
+
+function changeOfInstallation(alias: string, present: Installed | undefined, declared: DeclaredIntegration): Change {
+  const { hosts: _hosts, ...shown } = declared
+  const former = present && {
+    integration: `${present.name}@${present.version}`,
+    enabled: present.enabled,
+    configuration: 'as deployed',
+  }
+  return changeOf(`integrations.${alias}`, former, shown)
+}
+
+interface DeclaredVersion {
+  alias: string
+  declared: DeclaredIntegration
+  /** Its name and version. */
+  integration: string
+  own: BundledIntegration | undefined
+  found: Awaited<ReturnType<typeof findOwnIntegration>>
+}
+
+/**
+ * The version that an installation needs, with the hosts that it needs.
+ *
+ * @param others the plan for the other installations of this version
+ * @param changes receives those of the hosts, and of the code of the project
+ */
+function planVersion(
+  { alias, declared, integration, own, found }: DeclaredVersion,
+  others: PlannedIntegration | undefined,
+  changes: Change[],
+): PlannedIntegration {
+  if (own && others?.own && !isDeepStrictEqual(own, others.own)) {
+    throw misused(
+      `integrations.${alias} and integrations.${others.aliases[0]} are two integrations with the name and version ` +
+        `${integration}: change one of them`,
+    )
+  }
+  const granted = others?.net ?? found?.permissions.net ?? []
+  const added = (declared.hosts ?? []).filter((host) => !granted.includes(host))
+  const net = [...granted, ...added]
+  if (added.length > 0) changes.push({ field: `integrations.${alias}.hosts`, from: granted, to: net })
+  const compared = own && !others?.own ? compareIntegration(alias, own, found) : []
+  changes.push(...compared)
+  return {
+    id: found?.id,
+    name: integration,
+    own: others?.own ?? own,
+    aliases: [...(others?.aliases ?? []), alias],
+    net,
+    differs: others?.differs === true || added.length > 0 || compared.length > 0,
+  }
 }
 
 /** One version of an integration that the project installs, to which a deployment may grant hosts, or which it uploads. */

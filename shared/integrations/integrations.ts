@@ -152,6 +152,14 @@ async function planChange(
     )
   }
   if (named && !named.integration_id) return planChat(named, name, await withHiddenSecrets(context, named, settings))
+  return planIntegration(context, { name, named, settings })
+}
+
+/** A change of an installation whose integration is not built in, or a new one. */
+async function planIntegration(
+  context: InstallationContext,
+  { name, named, settings }: { name: string; named: InstallationRow | undefined; settings: InstallationSettings },
+): Promise<InstallationChange> {
   const integration = await findVersionFor(context, name, settings.integrationId ?? named?.integration_id ?? undefined)
   const alias = named?.alias ?? (settings.integrationId ? name : integration.name)
   const present = named ?? context.present.find((one) => one.alias === alias)
@@ -170,20 +178,11 @@ async function planChange(
     configurationType = present?.configuration_type ?? null,
     disabledChannels = present?.disabled_channels ?? [],
   } = settings
-  const isWrittenBack = !context.showsSecrets && isEmpty(settings.configuration)
-  const isOfThisType = configurationType === (present?.configuration_type ?? null)
-  const kept = isWrittenBack && isOfThisType ? formerConfiguration : undefined
-  const isKept = kept !== undefined || settings.configuration === undefined
-  const isOfSameOwner = present?.integration_workspace_id === integration.workspace_id
-  // Else its new code, which may be the caller's own, would show the caller what only administrators may read.
-  if (isKept && !isOfSameOwner && !context.showsSecrets && !isEmpty(formerConfiguration ?? {})) {
-    throw refused(
-      name,
-      `has a configuration for the integration ${present?.integration} of another workspace, which only an administrator may hand ` +
-        'on: send a whole configuration, or ask an administrator to change the integration',
-    )
+  const isKept = keepsConfiguration(context, present, { ...settings, configurationType })
+  if (isKept && present?.integration_workspace_id !== integration.workspace_id) {
+    assertMayHandOn(context, name, present, formerConfiguration)
   }
-  const configuration = kept ?? settings.configuration ?? formerConfiguration ?? {}
+  const configuration = (isKept ? formerConfiguration : undefined) ?? settings.configuration ?? {}
   assertShort(name, configuration)
   // The configuration of a disabled installation may be incomplete.
   const completed = enabled ? validated(name, integration, configurationType, configuration) : configuration
@@ -200,6 +199,34 @@ async function planChange(
     configuration: completed,
     disabledChannels,
   }
+}
+
+/** Whether settings leave the configuration as it is: by naming none, or by writing back what those see who may not read it. */
+function keepsConfiguration(
+  { showsSecrets }: InstallationContext,
+  present: InstallationRow | undefined,
+  { configuration, configurationType }: InstallationSettings,
+): boolean {
+  if (configuration === undefined) return true
+  return !showsSecrets && isEmpty(configuration) && configurationType === (present?.configuration_type ?? null)
+}
+
+/**
+ * @throws ApiError when a configuration would pass to code of another workspace, which may be the caller's own and would show
+ *   the caller what only administrators may read
+ */
+function assertMayHandOn(
+  { showsSecrets }: InstallationContext,
+  name: string,
+  present: InstallationRow | undefined,
+  configuration: Record<string, unknown> = {},
+): void {
+  if (showsSecrets || isEmpty(configuration)) return
+  throw refused(
+    name,
+    `has a configuration for the integration ${present?.integration} of another workspace, which only an administrator may hand ` +
+      'on: send a whole configuration, or ask an administrator to change the integration',
+  )
 }
 
 /** Old clients name a built-in integration by the id of its version alone. */
