@@ -165,9 +165,23 @@ const migrationSource: Knex.MigrationSource<string> = {
   async getMigration(name) {
     const migration = migrations[name]
     if (!migration) throw new Error(`There is no migration ${name}`)
-    return migration
+    return { ...migration, up: (db) => withoutTimeLimits(db).then(() => migration.up(db)) }
   },
 }
+
+/**
+ * Lifts the time limits of a transaction. They may be those of the user or the database; behind a pooler that shares connections, those
+ * that the api and the workers set. Only later versions of PostgreSQL have the last one.
+ */
+const noTimeLimits = `
+  select set_config(name, '0', true) from pg_settings
+  where name in ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`
+
+async function withoutTimeLimits(db: Knex): Promise<void> {
+  await db.raw(noTimeLimits)
+}
+
+type ConnectionSettings = ReturnType<typeof connectionSettings>
 
 /** The error that knex throws has the text of its warnings. */
 const silent = { warn() {} }
@@ -183,25 +197,29 @@ export const migrationLockKey = 1_769_172_834
  */
 export async function migrate(url: string, { allowSelfSigned = false } = {}): Promise<string[]> {
   const connection = connectionSettings({ url, allowSelfSigned })
+  return withClient(connection, async (lock) => {
+    // Behind a pooler in transaction mode, a lock of the session would outlive this process, and hold back the next one.
+    await lock.query(`begin; ${noTimeLimits}; select pg_advisory_xact_lock(${migrationLockKey})`)
+    const state = await readMigrationState(lock)
+    assertKnown(state)
+    const done = await runMissing(connection, state)
+    await withClient(connection, async (client) => {
+      await runMigrations(client)
+      await withoutQueueEvents(client)
+      await finishRestore(client)
+    })
+    return done
+  })
+}
+
+async function withClient<Result>(
+  connection: ConnectionSettings,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
   const client = new Client(connection)
   await client.connect()
   try {
-    await client.query('select pg_advisory_lock($1)', [migrationLockKey])
-    const db = knex({ client: 'pg', connection, pool: { min: 0, max: 1 }, log: silent })
-    let done: string[]
-    try {
-      const state = await readMigrationState(client)
-      assertKnown(state)
-      // The advisory lock excludes other processes, so a knex lock found here belongs to a killed process.
-      await db.migrate.forceFreeMigrationsLock({ migrationSource })
-      done = await runMissing(db, state)
-    } finally {
-      await db.destroy()
-    }
-    await runMigrations(client)
-    await withoutQueueEvents(client)
-    await finishRestore(client)
-    return done
+    return await work(client)
   } finally {
     await client.end()
   }
@@ -220,21 +238,28 @@ const repeatMilliseconds = 200
  *
  * @returns their names
  */
-async function runMissing(db: Knex, { isEmpty }: MigrationState): Promise<string[]> {
+async function runMissing(connection: ConnectionSettings, { isEmpty }: MigrationState): Promise<string[]> {
+  const db = knex({ client: 'pg', connection, pool: { min: 0, max: 1 }, log: silent })
   const done: string[] = []
   let attempts = 0
-  while (true) {
-    try {
-      const running = isEmpty ? db.migrate.latest({ migrationSource }) : db.migrate.up({ migrationSource })
-      const [, names] = (await running) as [batch: number, names: string[]]
-      if (names.length === 0) return done
-      done.push(...names)
-      attempts = 0
-    } catch (error) {
-      attempts++
-      if (attempts === maxAttempts || !isConflict(error)) throw error
-      await pause(repeatMilliseconds)
+  try {
+    // The advisory lock excludes other processes, so a knex lock found here belongs to a killed process.
+    await db.migrate.forceFreeMigrationsLock({ migrationSource })
+    while (true) {
+      try {
+        const running = isEmpty ? db.migrate.latest({ migrationSource }) : db.migrate.up({ migrationSource })
+        const [, names] = (await running) as [batch: number, names: string[]]
+        if (names.length === 0) return done
+        done.push(...names)
+        attempts = 0
+      } catch (error) {
+        attempts++
+        if (attempts === maxAttempts || !isConflict(error)) throw error
+        await pause(repeatMilliseconds)
+      }
     }
+  } finally {
+    await db.destroy()
   }
 }
 

@@ -20,9 +20,19 @@ const statementCodes = new Set(['26000', '42P05'])
 
 const shortage: PoolerProblem = {
   problem: 'DATABASE_URL leads to a pooler that has too few free connections to the server',
-  remedy:
-    'raise its pool size (default_pool_size of PgBouncer) to the connections of all processes: see “Connections” in docs/operating.md',
+  remedy: 'raise its pool size, default_pool_size of PgBouncer, to the number of “Connections” in docs/operating.md',
   mayPass: true,
+}
+
+const withoutNotifications: PoolerProblem = {
+  problem: 'DATABASE_URL leads to a pooler in transaction mode, which loses notifications',
+  remedy: 'set REDIS_URL, or DATABASE_URL to the server itself, or use the session mode of the pooler',
+}
+
+const withoutStatements: PoolerProblem = {
+  problem: 'DATABASE_URL leads to a pooler that loses prepared statements',
+  remedy:
+    'set DATABASE_URL to the server itself, use the session mode of the pooler, or PgBouncer 1.21 or later with max_prepared_statements',
 }
 
 /**
@@ -41,19 +51,17 @@ export async function findPoolerProblem({ database, redis }: Config): Promise<Po
   }) as [Client, Client]
   try {
     await Promise.all([one.connect(), other.connect()])
-    if (!(await shareConnections(one, other)) || redis) return undefined
-    return {
-      problem: 'DATABASE_URL leads to a pooler in transaction mode, which loses notifications',
-      remedy: 'set REDIS_URL, or DATABASE_URL to the server itself, or use the session mode of the pooler',
-    }
+    if (!(await shareConnections(one, other))) return undefined
+    if (!redis) return withoutNotifications
+    // The release step works on one connection while another one is in a transaction.
+    await other.query('begin')
+    await other.query('select 1')
+    await one.query('select 1')
+    return undefined
   } catch (error) {
     if (isAbandoned(error)) return shortage
-    if (!statementCodes.has(postgresCode(error) ?? '')) throw error
-    return {
-      problem: 'DATABASE_URL leads to a pooler that loses prepared statements',
-      remedy:
-        'set DATABASE_URL to the server itself, use the session mode of the pooler, or PgBouncer 1.21 or later with max_prepared_statements',
-    }
+    if (statementCodes.has(postgresCode(error) ?? '')) return withoutStatements
+    throw error
   } finally {
     await Promise.all([one, other].map((client) => client.end().catch(() => {})))
   }

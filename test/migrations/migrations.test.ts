@@ -38,6 +38,31 @@ test('a database that is newer than the code is refused', async () => {
   await db('knex_migrations').where({ name: '999_from_the_future' }).delete()
 })
 
+test('migrations wait for locks longer than the time limits of the database, with a lock that no pooler can keep', async () => {
+  const own = await createDatabase()
+  const other = knex({ client: 'pg', connection: own.url })
+  const [last, { down }] = Object.entries(migrations).at(-1)!
+  await down!(other)
+  await other('knex_migrations').where({ name: last }).delete()
+  await other.raw(`alter database "${new URL(own.url).pathname.slice(1)}" set statement_timeout = 300`)
+  const blocker = await other.transaction()
+  await blocker.raw('lock table events in access exclusive mode')
+  const outcome = migrate(own.url).catch((error: unknown) => String(error))
+  /** The states of the sessions that have the advisory lock while another one has waited for a second. */
+  const findHolders = async () => {
+    const { rows } = await other.raw(`
+      select state from pg_locks join pg_stat_activity using (pid)
+      where locktype = 'advisory' and granted and pg_locks.database = (select oid from pg_database where datname = current_database())
+        and exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query_start < clock_timestamp() - interval '1 second')`)
+    return rows
+  }
+  await expect.poll(findHolders, { timeout: 10_000 }).toEqual([{ state: 'idle in transaction' }])
+  await blocker.rollback()
+  expect(await outcome).toEqual([last])
+  await other.destroy()
+  await own.drop()
+})
+
 test('every migration can be taken back, and made again', async () => {
   const own = await createDatabase()
   const other = knex({ client: 'pg', connection: own.url })
