@@ -3891,7 +3891,10 @@ declare global {
     readonly usages: readonly string[]
   }
 
-  /** SHA-1 to SHA-512, HMAC, AES-GCM, AES-CBC, AES-CTR, ECDH, ECDSA, Ed25519, RSASSA-PKCS1-v1_5, PBKDF2 and HKDF. */
+  /**
+   * SHA-1 to SHA-512, HMAC, AES-GCM, AES-CBC, AES-CTR, AES-KW, ECDH, ECDSA, Ed25519, X25519, RSASSA-PKCS1-v1_5, RSA-PSS, RSA-OAEP,
+   * PBKDF2 and HKDF.
+   */
   class SubtleCrypto {
     private constructor()
     digest(algorithm: CryptoAlgorithm, data: CryptoBytes): Promise<ArrayBuffer>
@@ -3920,7 +3923,7 @@ declare global {
     verify(algorithm: CryptoAlgorithm, key: CryptoKey, signature: CryptoBytes, data: CryptoBytes): Promise<boolean>
     encrypt(algorithm: CryptoAlgorithm, key: CryptoKey, data: CryptoBytes): Promise<ArrayBuffer>
     decrypt(algorithm: CryptoAlgorithm, key: CryptoKey, data: CryptoBytes): Promise<ArrayBuffer>
-    /** @param length in bits; null for the whole secret of ECDH */
+    /** @param length in bits; null for the whole secret of ECDH and X25519 */
     deriveBits(algorithm: CryptoAlgorithm, key: CryptoKey, length?: number | null): Promise<ArrayBuffer>
     deriveKey(
       algorithm: CryptoAlgorithm,

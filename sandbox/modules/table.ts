@@ -61,8 +61,8 @@ export const nodeModules = {
     script: 'crypto',
     from: '@noble/hashes',
     note:
-      'hashes, HMAC, random values, PBKDF2, HKDF, scrypt, AES (CBC, CTR, GCM), signatures with RSA (PKCS #1), ECDSA ' +
-      '(P-256, P-384) and Ed25519, `KeyObject`, `webcrypto`',
+      'hashes, HMAC, random values, PBKDF2, HKDF, scrypt, AES (CBC, CTR, GCM, wrap), ChaCha20-Poly1305, signatures with RSA, ECDSA and ' +
+      'Ed25519, encryption with RSA, ECDH and X25519, `KeyObject`, new keys, `webcrypto`; [keys](#keys)',
   },
   dgram: { kind: 'shape', script: 'shapes', note: noDatagrams },
   diagnostics_channel: {
@@ -173,8 +173,13 @@ export function modulesOf(script: ScriptName): NodeModuleName[] {
 }
 
 /** Functions of `crypto` that need much code, which the script `keys` has. Names of properties stay in minified code. */
-const usesKeys =
-  /\b(?:createSign|createVerify|createPrivateKey|createPublicKey|createSecretKey|createCipheriv|createDecipheriv|pbkdf2|pbkdf2Sync|scrypt|scryptSync|hkdf|hkdfSync|KeyObject)\b/
+const usesKeys = new RegExp(
+  String.raw`\b(?:${[
+    'create(?:Sign|Verify|PrivateKey|PublicKey|SecretKey|Cipheriv|Decipheriv|ECDH)',
+    '(?:pbkdf2|scrypt|hkdf|generateKey|generateKeyPair)(?:Sync)?',
+    'publicEncrypt|privateDecrypt|diffieHellman|KeyObject|ECDH|getCiphers|getCipherInfo|getCurves',
+  ].join('|')})\b|\.(?:sign|verify)\b|\b(?:sign|verify)\b[^{}]{0,200}\}\s*=`,
+)
 
 /** Functions that connect streams. */
 const usesPipes = /\b(?:pipe|pipeline)\b/

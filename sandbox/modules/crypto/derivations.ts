@@ -29,7 +29,7 @@ function scryptSync(password: unknown, salt: unknown, length: number, options: S
 }
 
 /** Calls back later, as Node does, with what a function returns or throws. */
-function laterBy<Values extends unknown[], Value>(compute: (...values: Values) => Value) {
+export function laterBy<Values extends unknown[], Value>(compute: (...values: Values) => Value) {
   return (...given: [...Values, Callback<Value>]) => {
     const callback = given.pop() as Callback<Value>
     queueMicrotask(() => {
@@ -41,6 +41,17 @@ function laterBy<Values extends unknown[], Value>(compute: (...values: Values) =
       }
       callback(null, value)
     })
+  }
+}
+
+/** Calls back later if the last argument is a function, and returns otherwise. */
+export function orLater<Value>(compute: (...values: never[]) => Value) {
+  const later = laterBy(compute)
+  return (...given: unknown[]): Value | undefined => {
+    const callback = given[compute.length]
+    if (callback === undefined) return compute(...(given as never[]))
+    later(...([...given.slice(0, compute.length), callback] as [...never[], Callback<Value>]))
+    return undefined
   }
 }
 

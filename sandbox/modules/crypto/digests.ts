@@ -155,9 +155,9 @@ function isSecretKey(data: unknown): data is { export(): Uint8Array } {
 }
 
 /** Bytes as Node returns them: a `Buffer`, or text in an encoding. */
-export function toOutput(bytes: Uint8Array, encoding?: Encoding): Buffer | string {
+export function toOutput(bytes: Uint8Array, encoding?: Encoding | null): Buffer | string {
   const output = Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength)
-  return encoding === undefined || (encoding as string) === 'buffer' ? output : output.toString(encoding)
+  return !encoding || (encoding as string) === 'buffer' ? output : output.toString(encoding)
 }
 
 function randomBytes(size: number, callback?: (error: null, bytes: Buffer) => void): Buffer | undefined {

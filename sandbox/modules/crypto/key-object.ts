@@ -1,6 +1,9 @@
-import type { JsonWebKey } from '../../prelude/subtle/key.ts'
-import { codedError } from '../../prelude/node-errors.ts'
+import { readElements, tags } from '../../prelude/subtle/der.ts'
+import type { Imported, JsonWebKey } from '../../prelude/subtle/key.ts'
+import { codedError, invalidType } from '../../prelude/node-errors.ts'
 import {
+  curveCalled,
+  fromCryptoKey,
   fromJwk,
   readDer,
   toDer,
@@ -11,16 +14,24 @@ import {
   type AsymmetricKind,
 } from './asymmetric-key.ts'
 import { toBytes, type Encoding } from './digests.ts'
+import { decryptPem, decryptPkcs8, encryptPkcs8 } from './encrypted-key.ts'
+import { findPem, writePem } from './pem.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-interface ExportOptions {
+export interface ExportOptions {
   type?: 'spki' | 'pkcs1' | 'pkcs8' | 'sec1'
   format?: 'pem' | 'der' | 'jwk' | 'buffer'
+  /** With `passphrase`, the encryption of a private key. */
+  cipher?: string
+  passphrase?: unknown
 }
 
+/** The class of the group `subtle`, which is another one than that of this script. */
+type WebKey = { materialOf(key: unknown): unknown } & (new () => object)
+
 /** Node's `KeyObject`. Keys never leave the isolate. */
-class KeyObject {
+export class KeyObject {
   readonly type: 'secret' | 'public' | 'private'
   readonly #material: Bytes | AsymmetricKey
 
@@ -36,8 +47,10 @@ class KeyObject {
   get asymmetricKeyDetails(): object | undefined {
     if (this.#material instanceof Uint8Array) return undefined
     const { kind, curve } = this.#material
-    if (kind === 'ec') return { namedCurve: curve === 'P-256' ? 'prime256v1' : 'secp384r1' }
-    return kind === 'rsa' ? { modulusLength: bitsOf(toJwk(this.#material).n!), publicExponent: 65_537n } : {}
+    if (kind === 'ec') return { namedCurve: curveCalled(curve).ownName }
+    if (kind !== 'rsa') return {}
+    const { n, e } = toJwk(this.#material)
+    return { modulusLength: bitsOf(n!), publicExponent: BigInt(`0x${Buffer.from(e!, 'base64url').toString('hex')}`) }
   }
 
   get symmetricKeySize(): number | undefined {
@@ -48,13 +61,18 @@ class KeyObject {
     return this.type === other.type && exportAny(this) === exportAny(other)
   }
 
-  export({ type, format = 'pem' }: ExportOptions = {}): Buffer | string | JsonWebKey {
+  export({ type, format = 'pem', cipher, passphrase }: ExportOptions = {}): Buffer | string | JsonWebKey {
     const material = this.#material
     if (material instanceof Uint8Array) {
       return format === 'jwk' ? { kty: 'oct', k: Buffer.from(material).toString('base64url') } : Buffer.from(material)
     }
     if (format === 'jwk') return toJwk(material)
     const isInner = type === 'pkcs1' || type === 'sec1'
+    if (cipher !== undefined) {
+      if (isInner || this.type === 'public') throw invalidKey('Only private keys of the type pkcs8 are encrypted')
+      const encrypted = Buffer.from(encryptPkcs8(toDer(material), cipher, passphrase))
+      return format === 'der' ? encrypted : writePem('ENCRYPTED PRIVATE KEY', encrypted)
+    }
     const der = Buffer.from(isInner ? toInnerDer(material) : toDer(material))
     if (format === 'der') return der
     const owner = type === 'sec1' ? 'EC ' : isInner ? 'RSA ' : ''
@@ -65,8 +83,20 @@ class KeyObject {
     return 'KeyObject'
   }
 
+  /** The key that `crypto.subtle` made, even one that is not extractable: as in Node, this is no export. */
+  static from(key: unknown): KeyObject {
+    const Web = (globalThis as { CryptoKey?: unknown }).CryptoKey as WebKey | undefined
+    if (Web === undefined || !(key instanceof Web)) throw invalidType('key', 'an instance of CryptoKey', key)
+    const { type, algorithm } = key as unknown as Imported
+    const material = Web.materialOf(key)
+    if (type === 'secret') return new KeyObject(Uint8Array.from(material as Bytes))
+    const asymmetric = fromCryptoKey({ type, algorithm, material })
+    if (asymmetric === undefined) throw invalidKey(`Keys of ${algorithm.name} are not supported`)
+    return new KeyObject(asymmetric)
+  }
+
   static asymmetric(key: KeyObject): AsymmetricKey {
-    if (key.#material instanceof Uint8Array) throw invalidKey('A secret is no key of signatures')
+    if (key.#material instanceof Uint8Array) throw invalidKey('A secret is no public or private key')
     return key.#material
   }
 }
@@ -91,13 +121,25 @@ export function readKey(input: KeyInput, wanted: 'public' | 'private'): Asymmetr
 function readAny(input: KeyInput, wanted: 'public' | 'private'): AsymmetricKey {
   if (input instanceof KeyObject) return KeyObject.asymmetric(input)
   if (typeof input === 'string' || ArrayBuffer.isView(input) || input instanceof ArrayBuffer) {
-    return readPem(Buffer.from(toBytes(input)).toString('utf8'))
+    return readPem(Buffer.from(toBytes(input)).toString('utf8'), undefined)
   }
-  const { key, format, type, encoding } = input as KeyOptions
+  if (isCryptoKey(input)) return KeyObject.asymmetric(KeyObject.from(input))
+  if (typeof input !== 'object' || input === null) throw invalidType('key', keyTypes, input)
+  const { key, format, type, encoding, passphrase } = input as KeyOptions
   if (key instanceof KeyObject) return KeyObject.asymmetric(key)
+  if (isCryptoKey(key)) return KeyObject.asymmetric(KeyObject.from(key))
   if (format === 'jwk') return fromJwk(key as JsonWebKey)
+  if (key === undefined || key === null) throw invalidType('key.key', keyTypes, key)
   const bytes = Uint8Array.from(toBytes(key, encoding))
-  return format === 'der' ? readDer(labelOf(type, wanted), bytes) : readPem(Buffer.from(bytes).toString('utf8'))
+  if (format !== 'der') return readPem(Buffer.from(bytes).toString('utf8'), passphrase)
+  const isEncrypted = type === 'pkcs8' && readElements(bytes)[0]?.content[0] === tags.sequence
+  return readDer(labelOf(type, wanted), isEncrypted ? decryptPkcs8(bytes, passphrase) : bytes)
+}
+
+const keyTypes = 'of type string or an instance of ArrayBuffer, Buffer, TypedArray, DataView, KeyObject, or CryptoKey'
+
+function isCryptoKey(value: unknown): boolean {
+  return Object.prototype.toString.call(value) === '[object CryptoKey]'
 }
 
 /** The label that a PEM of this encoding has. */
@@ -107,17 +149,11 @@ function labelOf(type: string | undefined, wanted: 'public' | 'private'): string
   return `${owner}${isPublic ? 'PUBLIC' : 'PRIVATE'} KEY`
 }
 
-const pem = /-----BEGIN ([A-Z0-9 ]{1,40})-----([A-Za-z0-9+/=\s]*)-----END \1-----/
-
-function readPem(text: string): AsymmetricKey {
-  const [, label, base64] = pem.exec(text) ?? []
-  if (label === undefined) throw invalidKey('The key is no PEM, or is encrypted: encrypted keys are not supported')
-  return readDer(label, Uint8Array.from(Buffer.from(base64!.replaceAll(/\s/g, ''), 'base64')))
-}
-
-function writePem(label: string, der: Buffer): string {
-  const lines = der.toString('base64').match(/.{1,64}/g) ?? []
-  return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`
+function readPem(text: string, passphrase: unknown): AsymmetricKey {
+  const pem = findPem(text)
+  if (pem === undefined) throw codedError('ERR_OSSL_UNSUPPORTED', 'error:1E08010C:DECODER routines::unsupported')
+  if (pem.label === 'ENCRYPTED PRIVATE KEY') return readDer('PRIVATE KEY', decryptPkcs8(pem.bytes, passphrase))
+  return readDer(pem.label, pem.fields.has('dek-info') ? decryptPem(pem, passphrase) : pem.bytes)
 }
 
 function bitsOf(modulus: string): number {

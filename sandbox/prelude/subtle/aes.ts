@@ -16,7 +16,7 @@ export const family: Family = {
   usages: { secret: ['encrypt', 'decrypt', 'wrapKey', 'unwrapKey'] },
   importKey: (format, data, algorithm) => toKey(importOctets('AES', format, data), algorithm),
   exportKey: (format, key) =>
-    exportOctets('AES', format, key, () => `A${octetsOf(key).length * 8}${key.algorithm.name.slice(-3)}`),
+    exportOctets('AES', format, key, () => `A${octetsOf(key).length * 8}${key.algorithm.name.slice(4)}`),
   generateKey(algorithm) {
     const bytes = Number(algorithm['length']) / 8
     if (![16, 24, 32].includes(bytes)) throw operationError('A key of AES must have 128, 192 or 256 bits')

@@ -1,5 +1,5 @@
 import type { ECDSA } from '@noble/curves/abstract/weierstrass.js'
-import { p256, p384 } from '@noble/curves/nist.js'
+import { p256, p384, p521 } from '@noble/curves/nist.js'
 import { concatenate } from '../blob.ts'
 import { assertKind, decodeMember, encodeBase64Url } from './base64url.ts'
 import {
@@ -43,20 +43,16 @@ export interface EllipticMaterial {
 /** The identifier of keys on elliptic curves, in key files. */
 const keyIdentifier = [0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01]
 
-const curves: Curve[] = [
-  {
-    name: 'P-256',
-    operations: p256,
-    bytes: 32,
-    identifier: Uint8Array.of(...keyIdentifier, 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07),
-  },
-  {
-    name: 'P-384',
-    operations: p384,
-    bytes: 48,
-    identifier: Uint8Array.of(...keyIdentifier, 0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x22),
-  },
-]
+const curves: Curve[] = []
+
+/** Adds a curve, whose object identifier is given in octets. */
+export function addCurve({ oid, ...curve }: Omit<Curve, 'identifier'> & { oid: number[] }): void {
+  curves.push({ ...curve, identifier: Uint8Array.of(...keyIdentifier, tags.object, oid.length, ...oid) })
+}
+
+addCurve({ name: 'P-256', operations: p256, bytes: 32, oid: [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07] })
+addCurve({ name: 'P-384', operations: p384, bytes: 48, oid: [0x2b, 0x81, 0x04, 0x00, 0x22] })
+addCurve({ name: 'P-521', operations: p521, bytes: 66, oid: [0x2b, 0x81, 0x04, 0x00, 0x23] })
 
 /** The operations that keys on elliptic curves have in common. */
 export function ellipticKeys(name: string, usages: Family['usages']) {
@@ -88,9 +84,13 @@ export function ellipticKeys(name: string, usages: Family['usages']) {
   } satisfies Family
 }
 
-function curveOf(name: unknown): Curve {
+/** Finds a curve by its name in JSON Web Keys. */
+export function curveOf(name: unknown): Curve {
   const curve = curves.find((one) => one.name === name)
-  if (curve === undefined) throw notSupported(`The curve '${String(name)}' is not supported, only P-256 and P-384`)
+  if (curve === undefined)
+    throw notSupported(
+      `The curve '${String(name)}' is not supported, only ${curves.map(({ name: one }) => one).join(', ')}`,
+    )
   return curve
 }
 

@@ -21,12 +21,16 @@ const algorithms = new Map<string, { name: string; load: () => Promise<{ family:
     'AES-CBC': () => import('./aes.ts'),
     'AES-CTR': () => import('./aes.ts'),
     'AES-GCM': () => import('./aes.ts'),
+    'AES-KW': () => import('./aes-kw.ts'),
     ECDH: () => import('./ecdh.ts'),
     ECDSA: () => import('./ecdsa.ts'),
     Ed25519: () => import('./ed25519.ts'),
     HKDF: () => import('./derivation.ts'),
     PBKDF2: () => import('./derivation.ts'),
+    'RSA-OAEP': () => import('./rsa-oaep.ts'),
+    'RSA-PSS': () => import('./rsa-pss.ts'),
     'RSASSA-PKCS1-v1_5': () => import('./rsa.ts'),
+    X25519: () => import('./x25519.ts'),
   }).map(([name, load]) => [name.toUpperCase(), { name, load }]),
 )
 
@@ -52,9 +56,10 @@ export class SubtleCrypto {
     usages: Iterable<string>,
   ): Promise<CryptoKey> {
     if (!formats.includes(format)) throw new TypeError(`The key format '${format}' is not supported`)
+    const parameters = normalize(algorithm)
     const data = format === 'jwk' ? { ...(keyData as JsonWebKey) } : toBytes(keyData, 'The key')
     const [isExtractable, wanted] = [Boolean(extractable), [...usages]]
-    const found = await find(algorithm)
+    const found = await find(parameters)
     const imported = found.family.importKey(format, data, found.algorithm)
     if (format === 'jwk') assertPermitted(data as JsonWebKey, isExtractable, wanted)
     return toKey(found.family, imported, isExtractable, wanted)
@@ -62,7 +67,7 @@ export class SubtleCrypto {
 
   async exportKey(format: KeyFormat, key: CryptoKey): Promise<ArrayBuffer | JsonWebKey> {
     if (!key.extractable) throw invalidAccess('The key is not extractable')
-    const { family } = await find(key.algorithm)
+    const { family } = await find(normalize(key.algorithm))
     if (family.exportKey === undefined) throw notSupported(`Keys of ${key.algorithm.name} cannot be exported`)
     const exported = family.exportKey(format, key)
     if (exported instanceof Uint8Array) return toBuffer(exported)
@@ -74,8 +79,9 @@ export class SubtleCrypto {
     extractable: unknown,
     usages: Iterable<string>,
   ): Promise<CryptoKey | { publicKey: CryptoKey; privateKey: CryptoKey }> {
+    const parameters = normalize(algorithm)
     const wanted = [...usages]
-    const found = await find(algorithm)
+    const found = await find(parameters)
     if (found.family.generateKey === undefined) {
       throw notSupported(`Generating keys of ${found.algorithm.name} is not supported: import one`)
     }
@@ -93,31 +99,35 @@ export class SubtleCrypto {
   }
 
   async sign(algorithm: unknown, key: CryptoKey, data: unknown): Promise<ArrayBuffer> {
+    const parameters = normalize(algorithm)
     const bytes = toBytes(data, 'The data')
-    const found = await find(algorithm, key, 'sign')
+    const found = await find(parameters, key, 'sign')
     return toBuffer(found.family.sign!(found.algorithm, key, bytes))
   }
 
   async verify(algorithm: unknown, key: CryptoKey, signature: unknown, data: unknown): Promise<boolean> {
+    const parameters = normalize(algorithm)
     const [signed, bytes] = [toBytes(signature, 'The signature'), toBytes(data, 'The data')]
-    const found = await find(algorithm, key, 'verify')
+    const found = await find(parameters, key, 'verify')
     return found.family.verify!(found.algorithm, key, signed, bytes)
   }
 
   async encrypt(algorithm: unknown, key: CryptoKey, data: unknown): Promise<ArrayBuffer> {
+    const parameters = normalize(algorithm)
     const bytes = toBytes(data, 'The data')
-    const found = await find(algorithm, key, 'encrypt')
+    const found = await find(parameters, key, 'encrypt')
     return toBuffer(found.family.encrypt!(found.algorithm, key, bytes))
   }
 
   async decrypt(algorithm: unknown, key: CryptoKey, data: unknown): Promise<ArrayBuffer> {
+    const parameters = normalize(algorithm)
     const bytes = toBytes(data, 'The data')
-    const found = await find(algorithm, key, 'decrypt')
+    const found = await find(parameters, key, 'decrypt')
     return toBuffer(found.family.decrypt!(found.algorithm, key, bytes))
   }
 
   async wrapKey(format: KeyFormat, key: CryptoKey, wrappingKey: CryptoKey, algorithm: unknown): Promise<ArrayBuffer> {
-    const found = await find(algorithm, wrappingKey, 'wrapKey')
+    const found = await find(normalize(algorithm), wrappingKey, 'wrapKey')
     const exported = await this.exportKey(format, key)
     const bytes = format === 'jwk' ? new TextEncoder().encode(JSON.stringify(exported)) : toBytes(exported, 'The key')
     return toBuffer(found.family.encrypt!(found.algorithm, wrappingKey, bytes))
@@ -132,26 +142,28 @@ export class SubtleCrypto {
     extractable: unknown,
     usages: Iterable<string>,
   ): Promise<CryptoKey> {
+    const [parameters, keyParameters] = [normalize(algorithm), normalize(keyAlgorithm)]
     const bytes = toBytes(wrapped, 'The wrapped key')
-    const found = await find(algorithm, unwrappingKey, 'unwrapKey')
+    const found = await find(parameters, unwrappingKey, 'unwrapKey')
     const key = found.family.decrypt!(found.algorithm, unwrappingKey, bytes)
-    return this.importKey(format, format === 'jwk' ? parseJwk(key) : key, keyAlgorithm, extractable, usages)
+    return this.importKey(format, format === 'jwk' ? parseJwk(key) : key, keyParameters, extractable, usages)
   }
 
   async deriveBits(algorithm: unknown, key: CryptoKey, length: number | null = null): Promise<ArrayBuffer> {
-    const found = await find(algorithm, key, 'deriveBits')
+    const found = await find(normalize(algorithm), key, 'deriveBits')
     return derive(found, key, length)
   }
 
   async deriveKey(
     algorithm: unknown,
     key: CryptoKey,
-    derived: Algorithm | string,
+    derived: unknown,
     extractable: unknown,
     usages: Iterable<string>,
   ): Promise<CryptoKey> {
-    const found = await find(algorithm, key, 'deriveKey')
-    return this.importKey('raw', derive(found, key, bitsOf(derived)), derived, extractable, usages)
+    const [parameters, keyParameters] = [normalize(algorithm), normalize(derived)]
+    const found = await find(parameters, key, 'deriveKey')
+    return this.importKey('raw', derive(found, key, bitsOf(keyParameters)), keyParameters, extractable, usages)
   }
 
   get [Symbol.toStringTag](): string {
@@ -159,13 +171,34 @@ export class SubtleCrypto {
   }
 }
 
+/** The parameters of all algorithms, in the order in which they are read. */
+const parameterNames =
+  'additionalData counter hash info iterations iv label length modulusLength namedCurve public publicExponent salt saltLength tagLength'.split(
+    ' ',
+  )
+
+/** Reads the parameters once, as their getters may run code, and copies their bytes: later changes have no effect. */
+function normalize(given: unknown): Algorithm {
+  if (typeof given !== 'object' || given === null) return { name: toText(given) }
+  const parameters = given as Algorithm
+  const name: unknown = parameters.name
+  if (name === undefined) throw new TypeError('The algorithm has no name')
+  const normalized: Algorithm = { name: toText(name) }
+  for (const parameter of parameterNames) {
+    const value = parameters[parameter]
+    if (value === undefined) continue
+    const isBytes = ArrayBuffer.isView(value) || value instanceof ArrayBuffer
+    normalized[parameter] = isBytes ? toBytes(value, parameter) : value
+  }
+  return normalized
+}
+
 /** Finds the algorithm of this name, and checks that the key permits this usage. */
-async function find(given: unknown, key?: CryptoKey, usage?: string): Promise<Found> {
-  const parameters = typeof given === 'object' && given !== null ? (given as Algorithm) : { name: given as string }
-  const known = algorithms.get(toText(parameters.name).toUpperCase())
+async function find(parameters: Algorithm, key?: CryptoKey, usage?: string): Promise<Found> {
+  const known = algorithms.get(parameters.name.toUpperCase())
   if (known === undefined) {
     const names = Array.from(algorithms.values(), ({ name }) => name)
-    throw notSupported(`The algorithm '${toText(parameters.name)}' is not supported, only ${names.join(', ')}`)
+    throw notSupported(`The algorithm '${parameters.name}' is not supported, only ${names.join(', ')}`)
   }
   if (usage !== undefined) {
     if (!(key instanceof CryptoKey)) throw new TypeError('The key must be a CryptoKey')
@@ -177,18 +210,22 @@ async function find(given: unknown, key?: CryptoKey, usage?: string): Promise<Fo
 }
 
 /** The length of a key to derive; null for all bits that there are. */
-function bitsOf(derived: Algorithm | string): number | null {
-  const { name, length, hash } = typeof derived === 'string' ? { name: derived } : derived
-  if (/^(?:hkdf|pbkdf2)$/i.test(toText(name))) return null
+function bitsOf({ name, length, hash }: Algorithm): number | null {
+  if (/^(?:hkdf|pbkdf2)$/i.test(name)) return null
   return Number(length ?? hashOf(hash).hash.blockLen * 8)
 }
 
 function derive({ algorithm, family }: Found, key: CryptoKey, bits: number | null): ArrayBuffer {
   if (bits === null) return toBuffer(family.deriveBits!(algorithm, key))
-  if (typeof bits !== 'number' || !(bits >= 0) || bits % 8 !== 0)
+  const isWhole = typeof bits === 'number' && bits >= 0 && bits % 8 === 0
+  // The secrets of two keys are cut at any bit.
+  if (!isWhole && !(bits > 0 && algorithm['public'] !== undefined))
     throw operationError('The length must be a number of bits and a multiple of 8')
   // The parameters count also where no bits are wanted.
-  return toBuffer(family.deriveBits!(algorithm, key, Math.max(1, bits / 8)).subarray(0, bits / 8))
+  const bytes = Math.ceil(bits / 8)
+  const derived = family.deriveBits!(algorithm, key, Math.max(1, bytes)).slice(0, bytes)
+  if (!isWhole) derived[bytes - 1]! &= 0xff << (8 - (bits % 8))
+  return toBuffer(derived)
 }
 
 function parseJwk(bytes: Uint8Array): unknown {

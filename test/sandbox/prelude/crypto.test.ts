@@ -184,7 +184,7 @@ const each = (expressions: string[]) => `const results = []
 
 /** The private keys of two people, as source. */
 const pairs = await Promise.all(
-  ['P-256', 'P-384'].map(async (curve) => {
+  ['P-256', 'P-384', 'P-521'].map(async (curve) => {
     const algorithm = { name: 'ECDH', namedCurve: curve }
     const makeKey = async () => {
       const { privateKey } = await subtle.generateKey(algorithm, true, ['deriveBits'])
