@@ -20,12 +20,18 @@ class Instance {
 
 const pageBytes = 64 * 1024
 
+/**
+ * Upper bound of the pages with which a memory begins. QuickJS asks for 256 and has its stack in the first 82; it grows the memory when it
+ * needs more. `llmz` opens a memory for each step of an agent, and those of earlier steps may not be collected yet.
+ */
+const maxInitialPages = 96
+
 /** The memory of a program, which replaces `buffer` when it grows. */
 class Memory {
   buffer: ArrayBuffer
 
   constructor({ initial }: { initial: number }) {
-    this.buffer = new ArrayBuffer(initial * pageBytes)
+    this.buffer = new ArrayBuffer(Math.min(initial, maxInitialPages) * pageBytes)
   }
 }
 

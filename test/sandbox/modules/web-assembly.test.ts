@@ -89,3 +89,23 @@ test('runs code in QuickJS with the same answers as in WebAssembly', async () =>
   expect(await answersOfQuickJs()).toEqual(real)
   expect(real.at(-1)).toEqual(['undefined', 'undefined', 'undefined', 'undefined', expect.any(Number)])
 })
+
+test('begins a QuickJS with 6 MB, since agents open one for each step, and grows it for code that needs more', async () => {
+  const buffers: (() => ArrayBuffer)[] = []
+  class Counted extends webAssembly.Memory {
+    constructor(descriptor: { initial: number }) {
+      super(descriptor)
+      buffers.push(() => this.buffer)
+    }
+  }
+  vi.stubGlobal('WebAssembly', { ...webAssembly, Memory: Counted })
+  vi.resetModules()
+  const { default: variant } = await import('@jitl/quickjs-singlefile-browser-release-sync')
+  const { newQuickJSWASMModuleFromVariant } = await import('quickjs-emscripten-core')
+  using vm = (await newQuickJSWASMModuleFromVariant(variant)).newContext()
+  const megabytes = () => buffers.map((buffer) => buffer().byteLength / 2 ** 20)
+  expect(megabytes()).toEqual([6])
+  using objects = vm.unwrapResult(vm.evalCode('Array.from({ length: 20_000 }, (_, n) => ({ n })).at(-1).n'))
+  expect(vm.dump(objects)).toBe(19_999)
+  expect(megabytes()[0]).toBeGreaterThan(6)
+})
