@@ -1,8 +1,19 @@
 import type { Transform } from 'stream'
-import { aeskw, cbc, ctr, ecb, gcm } from '@noble/ciphers/aes.js'
-import { chacha20poly1305 } from '@noble/ciphers/chacha.js'
 import { concatenate } from '../../prelude/blob.ts'
 import { codedError } from '../../prelude/node-errors.ts'
+import { areEqual } from '../../prelude/subtle/key.ts'
+import {
+  aesCbc,
+  aesCtr,
+  aesEcb,
+  aesGcm,
+  aesWrap,
+  BlockConversion,
+  chachaPoly,
+  WrongLength,
+  type Blocks,
+  type Conversion,
+} from './cipher-modes.ts'
 import { toBytes, toOutput, type Encoding } from './digests.ts'
 import { transformLazily } from './lazy-transform.ts'
 
@@ -45,125 +56,182 @@ function findAlgorithm(given: unknown): Algorithm | undefined {
 /** The initial value of AES Key Wrap, which the library has as its only one. */
 const wrapIv = 0xa6
 
-/** Node's `Cipheriv` and `Decipheriv` of AES. The data is computed when it is complete. */
+interface CipherOptions {
+  authTagLength?: number
+}
+
+/** Node's `Cipheriv` and `Decipheriv`. */
 class Cipher {
-  readonly #mode: Mode
+  readonly #algorithm: Algorithm
   readonly #key: Uint8Array
   readonly #iv: Uint8Array
   readonly #isDecipher: boolean
-  readonly #parts: Uint8Array[] = []
+  readonly #tagBytes: number
   #hasPadding = true
-  #aad: Uint8Array | undefined
+  #aad: Uint8Array = new Uint8Array(0)
   #tag: Uint8Array | undefined
+  #conversion: Conversion | undefined
+  #isFinal = false
+  #text: TextOutput | undefined
 
-  constructor(name: unknown, key: unknown, iv: unknown, isDecipher: boolean) {
+  constructor(name: unknown, key: unknown, iv: unknown, isDecipher: boolean, options: CipherOptions = {}) {
     const algorithm = findAlgorithm(name)
     if (algorithm === undefined) {
       const names = algorithms.map((one) => one.name).join(', ')
       throw codedError('ERR_CRYPTO_UNKNOWN_CIPHER', `Unknown cipher '${String(name)}': use one of ${names}`)
     }
     const { mode } = algorithm
-    this.#mode = mode
-    this.#key = toBytes(key)
-    this.#iv = iv === null || iv === undefined ? new Uint8Array(0) : toBytes(iv)
+    this.#algorithm = algorithm
+    this.#key = toBytes(key).slice()
+    this.#iv = iv === null || iv === undefined ? new Uint8Array(0) : toBytes(iv).slice()
     this.#isDecipher = isDecipher
+    this.#tagBytes = options.authTagLength ?? tagBytes
     if (this.#key.length !== algorithm.keyBytes)
       throw codedError('ERR_CRYPTO_INVALID_KEYLEN', 'Invalid key length', RangeError)
     const isIvValid = mode === 'gcm' ? this.#iv.length > 0 : this.#iv.length === algorithm.ivBytes
     if (!isIvValid || (mode === 'wrap' && this.#iv.some((octet) => octet !== wrapIv)))
       throw codedError('ERR_CRYPTO_INVALID_IV', 'Invalid initialization vector', TypeError)
+    if (this.#isAuthenticated && !tagLengths.includes(this.#tagBytes)) throw invalidTag(this.#tagBytes)
   }
 
   update(data: unknown, inputEncoding?: Encoding, outputEncoding?: Encoding): Buffer | string {
-    this.#parts.push(toBytes(data, inputEncoding).slice())
-    return toOutput(new Uint8Array(0), outputEncoding)
+    if (this.#isFinal) throw invalidState('update')
+    this.#conversion ??= this.#begin()
+    return this.#output(this.#convert(this.#conversion, toBytes(data, inputEncoding).slice()), outputEncoding, false)
   }
 
   final(encoding?: Encoding): Buffer | string {
-    const data = concatenate(this.#parts.splice(0))
-    const isWhole = data.length % blockBytes === 0 && (data.length > 0 || !this.#hasPadding)
-    if (['cbc', 'ecb'].includes(this.#mode) && !isWhole && (this.#isDecipher || !this.#hasPadding)) {
-      throw opensslError(this.#isDecipher ? '1C80006B' : '1C80006A', 'wrong final block length')
-    }
-    return toOutput(this.#isDecipher ? this.#decrypt(data) : this.#encrypt(data), encoding)
+    if (this.#isFinal) throw invalidState('final')
+    this.#isFinal = true
+    const conversion = (this.#conversion ??= this.#begin())
+    const last = this.#convert(conversion)
+    const tag = conversion.tag?.().subarray(0, this.#tagBytes)
+    if (!this.#isDecipher) this.#tag = tag
+    else if (tag !== undefined && (this.#tag === undefined || !areEqual(tag, this.#tag)))
+      throw new Error('Unsupported state or unable to authenticate data')
+    return this.#output(last, encoding, true)
   }
 
-  _transform(chunk: unknown, encoding: string, callback: () => void): void {
-    this.update(chunk, encoding === 'buffer' ? undefined : (encoding as Encoding))
-    callback()
+  _transform(chunk: unknown, encoding: string, callback: (error?: unknown) => void): void {
+    this.#push(() => this.update(chunk, encoding === 'buffer' ? undefined : (encoding as Encoding)), callback)
   }
 
   _flush(callback: (error?: unknown) => void): void {
-    try {
-      ;(this as unknown as Transform).push(this.final())
-    } catch (error) {
-      return callback(error)
-    }
-    callback()
+    this.#push(() => this.final(), callback)
   }
 
   setAutoPadding(hasPadding = true): this {
+    if (this.#conversion !== undefined) throw invalidState('setAutoPadding')
     this.#hasPadding = hasPadding
     return this
   }
 
   setAAD(data: unknown): this {
-    this.#aad = toBytes(data)
+    if (this.#conversion !== undefined) throw invalidState('setAAD')
+    this.#aad = concatenate([this.#aad, toBytes(data)])
     return this
   }
 
   getAuthTag(): Buffer {
-    if (this.#tag === undefined) throw codedError('ERR_CRYPTO_INVALID_STATE', 'Invalid state for operation getAuthTag')
+    if (this.#tag === undefined || this.#isDecipher) throw invalidState('getAuthTag')
     return Buffer.from(this.#tag)
   }
 
   setAuthTag(tag: unknown, encoding?: Encoding): this {
     const bytes = toBytes(tag, encoding)
-    if (bytes.length !== tagBytes) {
-      throw codedError('ERR_CRYPTO_INVALID_AUTH_TAG', 'The authentication tag must have 16 bytes', TypeError)
-    }
-    this.#tag = bytes
+    if (!this.#isDecipher || this.#isFinal) throw invalidState('setAuthTag')
+    if (bytes.length !== this.#tagBytes) throw invalidTag(bytes.length)
+    this.#tag = bytes.slice()
     return this
   }
 
-  #encrypt(data: Uint8Array): Uint8Array {
-    const encrypted = this.#cipher().encrypt(data)
-    if (!this.#isAuthenticated) return encrypted
-    this.#tag = encrypted.slice(-tagBytes)
-    return encrypted.slice(0, -tagBytes)
-  }
-
-  #decrypt(data: Uint8Array): Uint8Array {
-    const tag = this.#isAuthenticated ? [this.#tag ?? new Uint8Array(0)] : []
-    try {
-      return this.#cipher().decrypt(concatenate([data, ...tag]))
-    } catch {
-      if (this.#isAuthenticated) throw new Error('Unsupported state or unable to authenticate data')
-      throw opensslError('1C800064', 'bad decrypt')
-    }
-  }
-
   get #isAuthenticated(): boolean {
-    return this.#mode === 'gcm' || this.#mode === 'poly1305'
+    return this.#algorithm.mode === 'gcm' || this.#algorithm.mode === 'poly1305'
   }
 
-  #cipher() {
-    const options = { disablePadding: !this.#hasPadding }
-    switch (this.#mode) {
+  #begin(): Conversion {
+    const [key, iv, aad, isDecipher] = [this.#key, this.#iv, this.#aad, this.#isDecipher]
+    switch (this.#algorithm.mode) {
       case 'cbc':
-        return cbc(this.#key, this.#iv, options)
-      case 'ctr':
-        return ctr(this.#key, this.#iv)
+        return this.#inBlocks(aesCbc(key, iv, isDecipher))
       case 'ecb':
-        return ecb(this.#key, options)
+        return this.#inBlocks(aesEcb(key, isDecipher))
+      case 'ctr':
+        return aesCtr(key, iv)
       case 'gcm':
-        return gcm(this.#key, this.#iv, this.#aad)
+        return aesGcm({ key, iv, aad, isDecipher })
       case 'wrap':
-        return aeskw(this.#key)
+        return aesWrap(key, isDecipher)
       case 'poly1305':
-        return chacha20poly1305(this.#key, this.#iv, this.#aad)
+        return chachaPoly({ key, iv, aad, isDecipher })
     }
   }
+
+  #inBlocks(blocks: Blocks): Conversion {
+    return new BlockConversion(blocks, { isDecipher: this.#isDecipher, hasPadding: this.#hasPadding })
+  }
+
+  /** @param data absent at the end */
+  #convert(conversion: Conversion, data?: Uint8Array): Uint8Array {
+    try {
+      return data === undefined ? conversion.finish() : conversion.update(data)
+    } catch (error) {
+      if (!(error instanceof WrongLength)) throw opensslError('1C800064', 'bad decrypt')
+      throw opensslError('1C80006B', 'wrong final block length')
+    }
+  }
+
+  /** Texts of several parts are those of the whole: a part may end within a character, or a group of base64. */
+  #output(bytes: Uint8Array, encoding: Encoding | undefined, isLast: boolean): Buffer | string {
+    if (!encoding || (encoding as string) === 'buffer') return toOutput(bytes)
+    this.#text ??= new TextOutput(encoding)
+    return this.#text.write(bytes, isLast)
+  }
+
+  #push(work: () => Buffer | string, callback: (error?: unknown) => void): void {
+    try {
+      const output = work()
+      if (output.length > 0) (this as unknown as Transform).push(output)
+    } catch (error) {
+      return callback(error)
+    }
+    callback()
+  }
+}
+
+/** The texts of parts of bytes. */
+class TextOutput {
+  readonly #encoding: Encoding
+  readonly #decoder: InstanceType<typeof TextDecoder> | undefined
+  #rest: Uint8Array = new Uint8Array(0)
+
+  constructor(encoding: Encoding) {
+    this.#encoding = encoding
+    const name = /^utf-?8$/i.test(encoding)
+      ? 'utf-8'
+      : /^(?:utf-?16le|ucs-?2)$/i.test(encoding)
+        ? 'utf-16le'
+        : undefined
+    this.#decoder = name === undefined ? undefined : new TextDecoder(name, { ignoreBOM: true })
+  }
+
+  write(bytes: Uint8Array, isLast: boolean): string {
+    if (this.#decoder) return this.#decoder.decode(bytes, { stream: !isLast })
+    const all = concatenate([this.#rest, bytes])
+    const kept = isLast || !this.#encoding.startsWith('base64') ? 0 : all.length % 3
+    this.#rest = all.slice(all.length - kept)
+    return toOutput(all.subarray(0, all.length - kept), this.#encoding) as string
+  }
+}
+
+const tagLengths = [4, 8, 12, 13, 14, 15, 16]
+
+function invalidTag(length: number): Error {
+  return codedError('ERR_CRYPTO_INVALID_AUTH_TAG', `Invalid authentication tag length: ${length}`, TypeError)
+}
+
+function invalidState(operation: string): Error {
+  return codedError('ERR_CRYPTO_INVALID_STATE', `Invalid state for operation ${operation}`)
 }
 
 /** An error as Node makes it of one of OpenSSL. */
@@ -181,17 +249,18 @@ interface Encryption {
   iv: Uint8Array
 }
 
-export function encipher({ name, key, iv }: Encryption, data: Uint8Array): Uint8Array<ArrayBuffer> {
-  const cipher = new Cipher(name, key, iv, false)
-  cipher.update(data)
-  return Uint8Array.from(cipher.final() as Buffer)
+export function encipher(encryption: Encryption, data: Uint8Array): Uint8Array<ArrayBuffer> {
+  return convertAll(encryption, data, false)
 }
 
 /** @throws Error for data that are encrypted by another key */
-export function decipher({ name, key, iv }: Encryption, data: Uint8Array): Uint8Array<ArrayBuffer> {
-  const cipher = new Cipher(name, key, iv, true)
-  cipher.update(data)
-  return Uint8Array.from(cipher.final() as Buffer)
+export function decipher(encryption: Encryption, data: Uint8Array): Uint8Array<ArrayBuffer> {
+  return convertAll(encryption, data, true)
+}
+
+function convertAll({ name, key, iv }: Encryption, data: Uint8Array, isDecipher: boolean): Uint8Array<ArrayBuffer> {
+  const cipher = new Cipher(name, key, iv, isDecipher)
+  return concatenate([cipher.update(data) as Buffer, cipher.final() as Buffer])
 }
 
 /** Node's `getCipherInfo`. */
@@ -210,8 +279,10 @@ function getCipherInfo(name: unknown): object | undefined {
 }
 
 export const ciphers = {
-  createCipheriv: (name: unknown, key: unknown, iv: unknown) => new Cipher(name, key, iv, false),
-  createDecipheriv: (name: unknown, key: unknown, iv: unknown) => new Cipher(name, key, iv, true),
+  createCipheriv: (name: unknown, key: unknown, iv: unknown, options?: CipherOptions) =>
+    new Cipher(name, key, iv, false, options),
+  createDecipheriv: (name: unknown, key: unknown, iv: unknown, options?: CipherOptions) =>
+    new Cipher(name, key, iv, true, options),
   getCiphers: () => algorithms.map(({ name }) => name),
   getCipherInfo,
 }
