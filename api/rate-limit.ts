@@ -5,6 +5,7 @@ import type { Config } from '#shared/config/config.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
 import { verifyUserKey } from '#shared/integrations/user-keys.ts'
+import { withKeyOfQuery } from './key-in-query.ts'
 import { openCounter, windowMilliseconds, type Counter } from './rate-limit-counter.ts'
 
 /** Headers that pages of other origins can read only when CORS exposes them. */
@@ -69,7 +70,8 @@ export function openRateLimiter(context: Context): RateLimiter {
     const address = readAddress(request.path)
     if (address === undefined) return count(tokenBuckets(tokenLimit, request))
     if ('webhookId' in address) {
-      return consume(address.webhookId, request.get('x-user-key'), address.isForPages ? request.ip : undefined)
+      const key = withKeyOfQuery(request.headers, request.query['x-user-key'])['x-user-key']
+      return consume(address.webhookId, key?.toString(), address.isForPages ? request.ip : undefined)
     }
     const user = limits.user ? ['user', address.userId] : undefined
     return count(bucketsOf(limits, ['converse', address.botId], user))

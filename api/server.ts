@@ -21,6 +21,7 @@ import { openFairAdmission, type FairAdmission } from './fair-admission.ts'
 import { EndlessStreams, prepareClose, RequestsInFlight } from './graceful-close.ts'
 import { health } from './health.ts'
 import { toHttpError } from './http-error.ts'
+import { withKeyOfQuery } from './key-in-query.ts'
 import { LargeBodies } from './large-bodies/large-bodies.ts'
 import { openApi } from './openapi.ts'
 import { mcp } from './mcp/mcp.ts'
@@ -205,7 +206,11 @@ function fromHttp(
     header: (name: string) => request.get(name),
     idempotencyKey,
     body,
-    identify: withLogFieldsOf(identify(context, request.headers)),
+    identify: withLogFieldsOf((operation, parameters) => {
+      const { headers, query } = request
+      const credentials = operation.opensStream ? withKeyOfQuery(headers, query['x-user-key']) : headers
+      return identify(context, credentials)(operation, parameters)
+    }),
   }
 }
 

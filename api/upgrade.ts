@@ -7,6 +7,7 @@ import { ApiError } from '#shared/errors.ts'
 import { refuseConnection } from '#shared/protocol-errors.ts'
 import { identify } from './authenticate.ts'
 import { clientAddress } from './client-address.ts'
+import { withKeyOfQuery } from './key-in-query.ts'
 import type { Overload } from './overload.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import type { Listening, Realtime } from './realtime/realtime.ts'
@@ -33,7 +34,7 @@ export function wantsWebSocket({ headers }: IncomingMessage): boolean {
 
 /**
  * The WebSocket entry point: the operation that opens a stream over HTTP also opens it here, at the same address.
- * Browsers cannot set a WebSocket's headers, so the key is in the query. Refusals are sent before the upgrade.
+ * Refusals are sent before the upgrade.
  */
 export function acceptUpgrades(server: Server, parts: UpgradeParts): void {
   const { context, realtime } = parts
@@ -119,9 +120,7 @@ async function answerStream({ context, rateLimiter }: UpgradeParts, request: Inc
   const { method = '', url = '', headers } = request
   const [path = '', ...search] = url.split('?')
   const query = new URLSearchParams(search.join('?'))
-  // Browsers send no headers of a page with a WebSocket.
-  const key = query.get('x-user-key')
-  const credentials = key === null ? headers : { ...headers, 'x-user-key': key }
+  const credentials = withKeyOfQuery(headers, query.get('x-user-key'))
   const ask = withLogFieldsOf(identify(context, credentials))
   return dispatch(context, {
     method,

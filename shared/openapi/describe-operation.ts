@@ -144,7 +144,7 @@ const stream = {
     'Server-sent events, each with a signal `{ type, data }` in JSON: `message_created`, `message_deleted`, ' +
     '`event_created`, `participant_added`, `participant_removed`, `message_stream_delta`, `message_stream_complete` ' +
     'and `message_stream_abort`; and `ping` while the conversation is idle. A request for an upgrade gets the same ' +
-    'signals over a WebSocket, one per message; it may have the user’s key in the query, as `x-user-key`.',
+    'signals over a WebSocket, one per message. Both may have the user’s key in the query, as `x-user-key`.',
   content: {
     'text/event-stream': {
       schema: { type: 'string' },

@@ -131,6 +131,35 @@ async function sendUnannounced(platform: Platform, bot: DeployedBot, conversatio
   await insertOutgoingMessage(platform.context.db, { ...message, conversationId, deliveryId: newId('evt') })
 }
 
+describe('the key in the query of', () => {
+  let platform: Platform
+  let bot: DeployedBot
+  let alice: ChatUser
+  beforeAll(async () => {
+    platform = await openPlatform({ worker: false, environment: { CHAT_RATE_LIMIT_USER: '10' } })
+    bot = await platform.createBot()
+    alice = await createChatUser(bot.chatUrl)
+  })
+  afterAll(() => platform[Symbol.asyncDispose]())
+
+  test('a stream identifies the user, whose requests are limited, and no other key does', async () => {
+    const conversationId = await alice.createConversation()
+    const address = `${bot.chatUrl}/conversations/${conversationId}/listen?x-user-key=`
+    const abort = new AbortController()
+    const opened = await fetch(address + alice.key, { signal: abort.signal })
+    expect(opened.status).toBe(200)
+    abort.abort()
+    expect((await fetch(`${address}forged`)).status).toBe(401)
+    const again = () => fetch(address + alice.key, { signal: AbortSignal.timeout(20_000) })
+    await expect.poll(async () => (await again()).status).toBe(429)
+  })
+
+  test('another operation identifies nobody', async () => {
+    const bob = await createChatUser(bot.chatUrl)
+    expect((await fetch(`${bot.chatUrl}/users/me?x-user-key=${bob.key}`)).status).toBe(401)
+  })
+})
+
 test('a stream that cannot be opened is refused with an error object that keeps the reason to itself', async () => {
   await using platform = await openPlatform({ worker: false })
   const bot = await platform.createBot()

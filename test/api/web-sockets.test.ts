@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { request, type IncomingMessage } from 'node:http'
+import { request } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { createChatUser, type ChatUser } from '../support/chat-client.ts'
@@ -111,20 +111,16 @@ describe('a WebSocket', () => {
     expect(await refusal(`${platform.url.replace('http', 'ws')}/nowhere`)).toMatchObject({ status: 404 })
   })
 
-  test('takes the key from the header of a program, and from the query where both have one', async () => {
+  test('takes the key from the header of a program, also where the query has another one', async () => {
     const conversationId = await alice.createConversation()
     const address = `${bot.chatUrl.replace('http', 'ws')}/conversations/${conversationId}/listen`
-    const socket = new WebSocket(address, { headers: { 'x-user-key': alice.key } })
+    const socket = new WebSocket(`${address}?x-user-key=forged`, { headers: { 'x-user-key': alice.key } })
     sockets.push(socket)
     const opened = once(socket, 'open')
     const frame = once(socket, 'message') as Promise<[Buffer]>
     await opened
     await alice.send(conversationId, 'hello')
     expect((await frame)[0].toString()).toContain('hello')
-    const outcome = new WebSocket(`${address}?x-user-key=forged`, { headers: { 'x-user-key': alice.key } })
-    const [, response] = (await once(outcome, 'unexpected-response')) as [unknown, IncomingMessage]
-    response.resume()
-    expect(response.statusCode).toBe(401)
   })
 
   test('is no way to call another operation', async () => {

@@ -77,6 +77,30 @@ test('a page may send what a browser first asks permission for: other methods, t
   expect(done).toEqual({ updated: 'Page', known: 'Page' })
 })
 
+test('a page hears the bot by an event source of the browser alone, whose key is in the query', async () => {
+  const heard = await page.evaluate(async (apiUrl) => {
+    const { client, id } = globalThis.conversation
+    const key = encodeURIComponent(client.user.key)
+    const source = new EventSource(`${apiUrl}/conversations/${id}/listen?x-user-key=${key}`)
+    const texts: string[] = []
+    const both = new Promise<void>((resolve) => {
+      source.addEventListener('message', (event) => {
+        const { type, data: message } = JSON.parse((event as unknown as { data: string }).data) as {
+          type: string
+          data: { payload: { text: string } }
+        }
+        if (type === 'message_created' && texts.push(message.payload.text) === 2) resolve()
+      })
+    })
+    await new Promise((resolve) => source.addEventListener('open', resolve))
+    await client.createMessage({ conversationId: id, payload: { type: 'text', text: 'hi' } })
+    await both
+    source.close()
+    return texts
+  }, bot.chatUrl)
+  expect(heard).toEqual(['hi', 'You said hi'])
+})
+
 test('a page can distinguish errors by their class', async () => {
   const thrown = await page.evaluate(async (apiUrl) => {
     const { Client, ForbiddenError, ResourceNotFoundError, UnauthorizedError, isApiError } = globalThis.chat
