@@ -27,6 +27,15 @@ import type { EventRow, StateType } from '../models/tables.ts'
 const clockTolerance = `interval '50 milliseconds'`
 
 /**
+ * Only an event that was run before waits: for the time of its retry. Where that run, or an event without one, has a time in the future,
+ * the clock of the server has been set back, or another server has taken over: it would wait until the clock is there again.
+ */
+const isDue = `(available_at <= clock_timestamp() + ${clockTolerance} or started_at is null
+  or started_at > clock_timestamp() + ${clockTolerance})`
+/** A time that no statement which runs now has written. */
+const future = `now() + interval '1 second'`
+
+/**
  * SQL for the handover because of which no code handles an event. The first claim decides, and the row keeps the decision: a
  * run that began before the handover is repeated during it, and an event that came during it is not handled after it. The
  * caller of an action waits for its result, so actions run.
@@ -80,7 +89,7 @@ const claimStatement = `
     ) oldest
   ), claimed as (
     update events set attempt = attempt + 1, started_at = clock_timestamp(), handover_id = ${withheldBy}
-    where id = any(array(select id from next)) and ended_at is null and available_at <= clock_timestamp() + ${clockTolerance}
+    where id = any(array(select id from next)) and ended_at is null and ${isDue}
     returning events.*
   )
   select claimed.*, bots.version_id, ${disabledReason('bots.id', 'bots.version_id')} as disabled_reason,
@@ -138,9 +147,11 @@ export async function overdueMailboxes(
     db,
     `select mailbox, bot_id from events
      where status = 'pending'
-       and available_at <= now() - :waitedMilliseconds::double precision * interval '1 millisecond'
+       and (available_at <= now() - :waitedMilliseconds::double precision * interval '1 millisecond'
+         or started_at > ${future} or started_at is null and available_at > ${future})
      group by mailbox, bot_id
-     having bool_and(coalesce(started_at < now() - :runMilliseconds::double precision * interval '1 millisecond', true))
+     having bool_and(coalesce(started_at > ${future}
+       or started_at < now() - :runMilliseconds::double precision * interval '1 millisecond', true))
      order by row_number() over (partition by bot_id order by min(available_at)), min(available_at) limit :limit`,
     options,
   )

@@ -27,7 +27,6 @@ const updateInsert = eventInsert({
   direction: `'outgoing'`,
   payload: ':payload::jsonb',
   created_at: 'clock',
-  available_at: 'clock',
 })
 
 /**

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import { completeEvents, type EventCompletion, type StateChange } from '#shared/store/complete-events.ts'
 import { insertEvent } from '#shared/store/events.ts'
-import { claimNextEvents } from '#shared/store/mailboxes.ts'
+import { claimNextEvents, overdueMailboxes } from '#shared/store/mailboxes.ts'
 import { insertRegistration } from '#shared/store/registrations.ts'
 import { createChatUser } from '../../support/chat-client.ts'
 import { installIntegration, storeIntegration } from '../../support/install-integration.ts'
@@ -138,7 +138,7 @@ describe('an event', () => {
     expect(claimed.map((event) => event?.id)).toEqual([register, started])
   })
 
-  test('that is to wait is not claimed before it is due, give or take what clocks differ', async () => {
+  test('that is to be run again is not claimed before it is due, give or take what clocks differ', async () => {
     const { db } = platform.context
     const bot = await platform.createBot()
     const chatUser = await createChatUser(bot.chatUrl)
@@ -148,10 +148,31 @@ describe('an event', () => {
       db('events')
         .where({ mailbox })
         .update({ available_at: db.raw(`clock_timestamp() + interval '${milliseconds} milliseconds'`) })
+    expect(await claimNextEvents(db, [mailbox])).toMatchObject([{ mailbox, attempt: 1 }])
     await dueIn(10_000)
     expect(await claimNextEvents(db, [mailbox])).toEqual([undefined])
     await dueIn(20)
-    expect(await claimNextEvents(db, [mailbox])).toMatchObject([{ mailbox, attempt: 1 }])
+    expect(await claimNextEvents(db, [mailbox])).toMatchObject([{ mailbox, attempt: 2 }])
+  })
+
+  test.each([
+    ['that was not run yet', null],
+    ['that is to be run again', `clock_timestamp() + interval '59 minutes'`],
+  ])('%s is claimed and found by the sweep after the clock of the database was set back', async (_what, startedAt) => {
+    const { db } = platform.context
+    const bot = await platform.createBot()
+    const chatUser = await createChatUser(bot.chatUrl)
+    const mailbox = await chatUser.createConversation()
+    await chatUser.send(mailbox, 'hello')
+    await db('events')
+      .where({ mailbox })
+      .update({
+        available_at: db.raw(`clock_timestamp() + interval '1 hour'`),
+        started_at: startedAt === null ? null : db.raw(startedAt),
+      })
+    const overdue = await overdueMailboxes(db, { waitedMilliseconds: 10_000, runMilliseconds: 60_000, limit: 1000 })
+    expect(overdue).toContainEqual({ mailbox, bot_id: bot.id })
+    expect(await claimNextEvents(db, [mailbox])).toMatchObject([{ mailbox }])
   })
 
   test('is claimed and ended with others of its bot at once, and what they did to a shared state adds up', async () => {
