@@ -61,7 +61,7 @@ export const nodeModules = {
     script: 'crypto',
     from: '@noble/hashes',
     note:
-      'hashes, HMAC, random values, PBKDF2, HKDF, scrypt, AES (CBC, CTR, GCM, wrap), ChaCha20-Poly1305, signatures with RSA, ECDSA and ' +
+      'hashes, HMAC, random values, PBKDF2, HKDF, scrypt, AES (CBC, CTR, GCM, wrap), ChaCha20-Poly1305, triple DES, signatures with RSA, ECDSA and ' +
       'Ed25519, encryption with RSA, ECDH and X25519, `KeyObject`, new keys, `webcrypto`; [keys](#keys)',
   },
   dgram: { kind: 'shape', script: 'shapes', note: noDatagrams },

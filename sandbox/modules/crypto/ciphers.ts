@@ -18,9 +18,8 @@ import { toBytes, toOutput, type Encoding } from './digests.ts'
 import { transformLazily } from './lazy-transform.ts'
 
 const tagBytes = 16
-const blockBytes = 16
 
-type Mode = 'cbc' | 'ctr' | 'ecb' | 'gcm' | 'wrap' | 'poly1305'
+type Mode = 'cbc' | 'ctr' | 'ecb' | 'gcm' | 'wrap' | 'poly1305' | 'des-cbc' | 'des-ecb'
 
 interface Algorithm {
   name: string
@@ -41,6 +40,8 @@ const algorithms: Algorithm[] = [
     })),
   ),
   { name: 'chacha20-poly1305', mode: 'poly1305', keyBytes: 32, ivBytes: 12 },
+  { name: 'des-ede3-cbc', mode: 'des-cbc', keyBytes: 24, ivBytes: 8 },
+  { name: 'des-ede3', mode: 'des-ecb', keyBytes: 24, ivBytes: 0 },
 ]
 
 /** Finds a cipher by one of its names: `aes256` and `id-aes256-GCM` are others. */
@@ -49,12 +50,17 @@ function findAlgorithm(given: unknown): Algorithm | undefined {
     .toLowerCase()
     .replace(/^id-/, '')
     .replace(/^aes(\d+)$/, 'aes-$1-cbc')
+    .replace(/^des3$/, 'des-ede3-cbc')
+    .replace(/^des-ede3-ecb$/, 'des-ede3')
     .replace(/^aes(\d+)-(cbc|ctr|ecb|gcm)$/, 'aes-$1-$2')
   return algorithms.find((one) => one.name === name)
 }
 
 /** The initial value of AES Key Wrap, which the library has as its only one. */
 const wrapIv = 0xa6
+
+// oxlint-disable-next-line typescript/no-require-imports -- An import would evaluate it for all other ciphers too.
+const tripleDes = () => (require('./des.ts') as typeof import('./des.ts')).tripleDes
 
 interface CipherOptions {
   authTagLength?: number
@@ -156,6 +162,10 @@ class Cipher {
         return this.#inBlocks(aesCbc(key, iv, isDecipher))
       case 'ecb':
         return this.#inBlocks(aesEcb(key, isDecipher))
+      case 'des-cbc':
+        return this.#inBlocks(tripleDes()(key, iv, isDecipher))
+      case 'des-ecb':
+        return this.#inBlocks(tripleDes()(key, undefined, isDecipher))
       case 'ctr':
         return aesCtr(key, iv)
       case 'gcm':
@@ -268,11 +278,13 @@ function getCipherInfo(name: unknown): object | undefined {
   const algorithm = findAlgorithm(name)
   if (algorithm === undefined) return undefined
   const { mode, keyBytes: keyLength, ivBytes: ivLength } = algorithm
-  const block = mode === 'cbc' || mode === 'ecb' ? { blockSize: blockBytes } : {}
+  const plainMode = mode === 'poly1305' ? 'stream' : mode.replace('des-', '')
+  const isInBlocks = plainMode === 'cbc' || plainMode === 'ecb'
+  const blockSize = mode.startsWith('des') ? 8 : 16
   return {
-    mode: mode === 'poly1305' ? 'stream' : mode,
+    mode: plainMode,
     name: algorithm.name,
-    ...block,
+    ...(isInBlocks && { blockSize }),
     ...(ivLength > 0 && { ivLength }),
     keyLength,
   }

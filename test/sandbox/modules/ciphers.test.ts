@@ -20,11 +20,13 @@ const failed = (work) => { try { return work() } catch (error) { return [error.n
 const ciphers = [
   ...[128, 192, 256].flatMap((bits) => ['cbc', 'ctr', 'ecb', 'gcm'].map((mode) => `aes-${bits}-${mode}`)),
   'chacha20-poly1305',
+  'des-ede3-cbc',
+  'des-ede3',
 ]
 
 function lengthsOf(name: string): string {
-  const keyBytes = name.startsWith('aes') ? Number(name.slice(4, 7)) / 8 : 32
-  const ivBytes = name.endsWith('ecb') ? 0 : /gcm|poly/.test(name) ? 12 : 16
+  const keyBytes = name.startsWith('aes') ? Number(name.slice(4, 7)) / 8 : name.startsWith('des') ? 24 : 32
+  const ivBytes = /ecb|ede3$/.test(name) ? 0 : /gcm|poly/.test(name) ? 12 : name.startsWith('des') ? 8 : 16
   return `const key = count(${keyBytes}); const iv = ${ivBytes} ? count(${ivBytes}) : null`
 }
 

@@ -37,7 +37,7 @@ describe('an endpoint of WhatsApp Flows', () => {
     const oaep = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' }
     const wrapped = publicEncrypt({ key: publicKey, ...oaep }, aesKey).toString('base64')
     const answer = (await told(`
-      const key = crypto.createPrivateKey({ key: ${source(encrypted('pkcs1', 'aes-256-cbc'))}, passphrase: 'word' })
+      const key = crypto.createPrivateKey({ key: ${source(encrypted('pkcs1', 'des-ede3-cbc'))}, passphrase: 'word' })
       const padding = crypto.constants.RSA_PKCS1_OAEP_PADDING
       const aesKey = crypto.privateDecrypt({ key, padding, oaepHash: 'sha256' }, Buffer.from('${wrapped}', 'base64'))
       const flipped = Buffer.from('${iv.toString('hex')}', 'hex').map((octet) => ~octet)
@@ -127,7 +127,7 @@ describe('keys are read, agree and are made as in Node', () => {
   testAsInNode(
     sandbox,
     [
-      ...(['aes-128-cbc', 'aes-192-cbc', 'aes-256-cbc'] as const).flatMap((cipher) =>
+      ...(['aes-128-cbc', 'aes-192-cbc', 'aes-256-cbc', 'des-ede3-cbc'] as const).flatMap((cipher) =>
         (['pkcs1', 'pkcs8'] as const).map((type): Case => [
           `a key of ${type} with ${cipher}`,
           `const { createPrivateKey } = require('crypto'); const key = ${source(encrypted(type, cipher))}; return createPrivateKey({ key, passphrase: Buffer.from('word') }).export({ type: 'pkcs1', format: 'pem' })`,
