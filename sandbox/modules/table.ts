@@ -177,7 +177,7 @@ const usesKeys = new RegExp(
   String.raw`\b(?:${[
     'create(?:Sign|Verify|PrivateKey|PublicKey|SecretKey|Cipheriv|Decipheriv|ECDH)',
     '(?:pbkdf2|scrypt|hkdf|generateKey|generateKeyPair)(?:Sync)?',
-    'publicEncrypt|privateDecrypt|diffieHellman|KeyObject|ECDH|getCiphers|getCipherInfo|getCurves',
+    'publicEncrypt|privateDecrypt|diffieHellman|KeyObject|X509Certificate|ECDH|getCiphers|getCipherInfo|getCurves',
   ].join('|')})\b|\.(?:sign|verify)\b|\b(?:sign|verify)\b[^{}]{0,200}\}\s*=`,
 )
 

@@ -3,7 +3,7 @@ import { contentAt, readSequence, tags, writeElement, writeInteger } from '../..
 import { toDomString } from '../../prelude/text.ts'
 import { codedError } from '../../prelude/node-errors.ts'
 import { hashOf } from '../../prelude/subtle/hashes.ts'
-import type { CryptoKey } from '../../prelude/subtle/key.ts'
+import { areEqual, type CryptoKey } from '../../prelude/subtle/key.ts'
 import { curveCalled, toCryptoKey, type AsymmetricKey } from './asymmetric-key.ts'
 import { orLater } from './derivations.ts'
 import { toBytes, toOutput, type Encoding } from './digests.ts'
@@ -68,7 +68,7 @@ function sign(digest: unknown, data: unknown, input: KeyInput): Buffer {
   return Buffer.from(key.kind === 'ec' && options.dsaEncoding !== 'ieee-p1363' ? toDerSignature(signature) : signature)
 }
 
-function verify(digest: unknown, data: unknown, input: KeyInput, signature: unknown): boolean {
+export function verify(digest: unknown, data: unknown, input: KeyInput, signature: unknown): boolean {
   const options = optionsOf(input)
   const key = readKey(input, 'public')
   const hash = hashNameOf(digest)
@@ -141,12 +141,13 @@ function toDerSignature(signature: Uint8Array): Bytes {
   return writeElement(tags.sequence, writeInteger(signature.slice(0, half)), writeInteger(signature.slice(half)))
 }
 
-/** Undefined when it is malformed. */
+/** Undefined when it is malformed, or encoded in another way than the only right one: there would be several for one message. */
 function fromDerSignature(signature: Bytes, { curve }: AsymmetricKey): Bytes | undefined {
   const length = curveCalled(curve).bytes
   try {
     const numbers = readSequence(signature)
-    return concatenate([0, 1].map((at) => toLength(contentAt(numbers, at, tags.integer), length)))
+    const plain = concatenate([0, 1].map((at) => toLength(contentAt(numbers, at, tags.integer), length)))
+    return areEqual(toDerSignature(plain), signature) ? plain : undefined
   } catch {
     return undefined
   }

@@ -12,6 +12,7 @@ import { complete, type Provide } from '../provide.ts'
 /* oxlint-disable typescript/no-require-imports -- Imports would evaluate RSA and all curves at once, which takes some 30 ms. */
 const agreements = () => require('../crypto/agreements.ts') as typeof import('../crypto/agreements.ts')
 const encryption = () => require('../crypto/rsa-encryption.ts') as typeof import('../crypto/rsa-encryption.ts')
+const certificates = () => require('../crypto/x509-certificate.ts') as typeof import('../crypto/x509-certificate.ts')
 /* oxlint-enable typescript/no-require-imports */
 
 export const provide: Provide = (_platform, shapes) => ({
@@ -27,6 +28,9 @@ export const provide: Provide = (_platform, shapes) => ({
       privateDecrypt: (key: unknown, data: unknown) => encryption().privateDecrypt(key, data),
       getCurves: () => [...curveNames],
       createECDH: (curve: unknown) => new (agreements().ECDH)(curve),
+      get X509Certificate() {
+        return certificates().X509Certificate
+      },
       get ECDH() {
         return agreements().ECDH
       },

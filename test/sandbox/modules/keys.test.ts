@@ -169,6 +169,15 @@ describe('keys are read, agree and are made as in Node', () => {
         ],
       ]),
       [
+        'signatures that are encoded in another way than the only right one',
+        `const { sign, verify, createPrivateKey, createPublicKey } = require('crypto'); const key = createPrivateKey(${source(pairs['secp384r1'])}); const open = createPublicKey(key)
+        // A long form of the length, an element behind the numbers, and a superfluous zero.
+        const signature = sign('sha256', Buffer.from('x'), key); const numbers = signature.subarray(2)
+        const longer = [Buffer.from([0x30, 0x81, numbers.length]), Buffer.from([0x30, numbers.length + 2]), Buffer.from([0x30, numbers.length + 1, 2, numbers[1] + 1, 0])]
+        const forms = [signature, Buffer.concat([longer[0], numbers]), Buffer.concat([longer[1], numbers, Buffer.from([5, 0])]), Buffer.concat([longer[2], numbers.subarray(2)]), Buffer.concat([signature, Buffer.from([0])])]
+        return forms.map((form) => verify('sha256', Buffer.from('x'), open, form))`,
+      ],
+      [
         'secrets of X25519',
         `const { createPrivateKey, createPublicKey, diffieHellman } = require('crypto'); const [one, other] = ${source(x25519)}.map((key) => createPrivateKey(key)); return [diffieHellman({ privateKey: one, publicKey: createPublicKey(other) }).toString('hex'), await new Promise((resolve) => diffieHellman({ privateKey: other, publicKey: createPublicKey(one) }, (error, secret) => resolve(secret.toString('hex'))))]`,
       ],
