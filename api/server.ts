@@ -26,6 +26,7 @@ import { LargeBodies } from './large-bodies/large-bodies.ts'
 import { openApi } from './openapi.ts'
 import { mcp } from './mcp/mcp.ts'
 import { openOverload, type Overload } from './overload.ts'
+import { limitConnections } from './connection-limit.ts'
 import { openRateLimiter, rateLimitHeaders, type RateLimiter } from './rate-limit.ts'
 import { openEventStream } from './realtime/event-stream.ts'
 import { openRealtime, type Listening, type Realtime } from './realtime/realtime.ts'
@@ -243,6 +244,7 @@ export async function startServer(context: Context, drainMilliseconds = 0): Prom
   const server = createServer({ shouldUpgradeCallback: wantsWebSocket, requireHostHeader: false }, handle)
   answerProtocolErrors(server)
   limitArrival(server)
+  limitConnections(server, context.log)
   const tunnels = openTunnels(context)
   acceptUpgrades(server, { context, tunnels, ...parts })
   server.keepAliveTimeout = keepAliveMilliseconds

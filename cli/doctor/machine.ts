@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import type { Config } from '#shared/config/config.ts'
+import { maxOpenFiles } from '#shared/process/open-files.ts'
 import { findingsOf, type Finding } from './finding.ts'
 import { megabyte } from '#shared/units.ts'
 
@@ -42,10 +42,9 @@ function checkMemory({ sandbox }: Config): Finding {
 }
 
 function checkFiles(): Finding {
-  const limits = process.platform === 'linux' ? readFileSync('/proc/self/limits', 'utf8') : ''
-  const maxFiles = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1] ?? 'unlimited'
-  const message = `${maxFiles === 'unlimited' ? 'Any number of' : maxFiles} open files for a process`
-  if (maxFiles === 'unlimited' || Number(maxFiles) >= wantedFiles) return ok(message)
+  const maxFiles = maxOpenFiles()
+  const message = `${maxFiles === Infinity ? 'Any number of' : maxFiles} open files for a process`
+  if (maxFiles >= wantedFiles) return ok(message)
   return warn(
     `${message}: the limit of an api’s concurrent listeners and requests`,
     `raise it: ulimit -n ${wantedFiles}`,

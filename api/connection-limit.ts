@@ -1,0 +1,30 @@
+import type { Server } from 'node:net'
+import { maxOpenFiles } from '#shared/process/open-files.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
+
+/** Files that a process opens beside connections of clients: connections to PostgreSQL, Redis and stores, and its own. */
+const reservedFiles = 100
+/** Minimum time between two lines of the log. */
+const logMilliseconds = 60_000
+
+/**
+ * Refuses connections of clients before the process may open no more files. At that limit the system refuses them without a word, and
+ * with them the connections to PostgreSQL and Redis that requests need.
+ *
+ * @param openFiles the limit of the process
+ */
+export function limitConnections(server: Server, log: Pick<Logger, 'error'>, openFiles = maxOpenFiles()): void {
+  if (!Number.isFinite(openFiles)) return
+  server.maxConnections = Math.max(openFiles - reservedFiles, Math.floor(openFiles / 2))
+  let [refused, loggedAt] = [0, -Infinity]
+  server.on('drop', () => {
+    refused += 1
+    if (performance.now() - loggedAt < logMilliseconds) return
+    const figures = { refused, connections: server.maxConnections, openFiles }
+    log.error(
+      figures,
+      'Connections are refused: raise the limit of open files of this process (ulimit -n), or add apis',
+    )
+    ;[refused, loggedAt] = [0, performance.now()]
+  })
+}
