@@ -1,4 +1,5 @@
 import { megabyte } from '../units.ts'
+import { withContents } from './content-references.ts'
 
 /** The answer of a provider is longer than any answer of a model. */
 export class AnswerTooLongError extends Error {
@@ -21,7 +22,7 @@ export interface AnswerLimits {
 
 /**
  * Makes the only `fetch` of a provider. Requests go to the provider's own address, with the operator's key, and follow
- * no redirect; an answer is read up to a number of bytes.
+ * no redirect; references to contents become these, and an answer is read up to a number of bytes.
  *
  * @param base the provider's address, to which all requests must belong
  * @param onPart called with each part of a successful answer; its error ends the answer
@@ -31,7 +32,10 @@ export function guardedFetch(base: string, limits: AnswerLimits, onPart?: OnPart
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input)
     if (url.origin !== origin) throw new Error(`The provider's library requests ${url.origin} and not ${origin}`)
-    const response = await fetch(url, { ...init, redirect: 'manual' })
+    const sent = withContents(init)
+    // For any other answer to a redirect, `fetch` keeps a copy of a body that it reads while it sends it.
+    const redirect = sent?.body instanceof ReadableStream ? 'error' : 'manual'
+    const response = await fetch(url, { ...sent, redirect })
     if (!response.body) return response
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
     const measure = isStream ? measureEvents(limits) : measureWhole(limits)

@@ -1,20 +1,14 @@
-import { buffer } from 'node:stream/consumers'
-import { setTimeout as pause } from 'node:timers/promises'
 import { ApiError } from '../../errors.ts'
 import { contentSegmentOf, findContentAt } from '../../files/find-content.ts'
 import { readObject } from '../../files/objects.ts'
 import type { Choice } from '../../llm/choose-models.ts'
-import { OverMemoryError } from '../../llm/media-memory.ts'
+import { referToContent } from '../../llm/content-references.ts'
 import type { GenerateTextInput, ModelMessage, ModelWarning } from '../../models/language-model.ts'
 import type { BotContext } from '../../rpc/caller.ts'
 import { megabyte } from '../../units.ts'
 
 /** Upper bound of the files of one call, all messages together: above what providers take in a request. */
 const maxBytes = 20 * megabyte
-/** The memory that a byte of a file takes: as base64, and in the body of the request. */
-const bytesHeld = 3
-/** How long a call of an agent waits for memory, and how often it asks. */
-const [memoryMilliseconds, everyMilliseconds] = [10_000, 250]
 
 type Part = Extract<ModelMessage['content'], readonly unknown[]>[number]
 
@@ -32,36 +26,16 @@ interface ReadMedia extends Disposable {
 }
 
 /**
- * Reads the pictures and the audio that messages name by addresses of the platform's own files, in place of the providers: those may
- * have no way to the platform, and endpoints of the operator fetch nothing.
+ * Has the pictures and the audio that messages name by addresses of the platform's own files sent by the platform, in place of having providers
+ * fetch them: those may have no way to the platform, and endpoints of the operator fetch nothing.
  *
  * The published runtime of agents sends all messages of a conversation each time, and its users learn of no error: for its code, a part
- * that no model can have becomes a text that says so, the oldest ones beyond 20 MB first, and a call waits a while for memory.
+ * that no model can have becomes a text that says so, the oldest ones beyond 20 MB first.
  *
- * @returns the input with these files as data URLs, whose memory is counted until it is disposed of
- * @throws ApiError `InvalidPayload` for more than 20 MB and for files of another type, `RateLimited` when the memory is in use, and as
- *   `findContentAt`
+ * @returns the input with data URLs that refer to these files, until it is disposed of
+ * @throws ApiError `InvalidPayload` for more than 20 MB and for files of another type, and as `findContentAt`
  */
 export async function readMedia(
-  context: BotContext,
-  choice: Pick<Choice, 'candidates'>,
-  input: GenerateTextInput,
-): Promise<ReadMedia> {
-  const until = performance.now() + memoryMilliseconds
-  for (;;) {
-    try {
-      return await readAll(context, choice, input)
-    } catch (error) {
-      if (!(error instanceof OverMemoryError) || !isOfAgent(context) || performance.now() > until) throw error
-      // The attempt has released its share: calls that hold some and wait for more would all be over time.
-      await pause(everyMilliseconds, undefined, { signal: context.callerGone?.() }).catch(() => {
-        throw error
-      })
-    }
-  }
-}
-
-async function readAll(
   context: BotContext,
   { candidates }: Pick<Choice, 'candidates'>,
   input: GenerateTextInput,
@@ -69,15 +43,14 @@ async function readAll(
   const isForAgent = isOfAgent(context)
   const isEndpointAlone = candidates.every(({ provider }) => provider.kind === 'compatible')
   using held = new DisposableStack()
-  const share = held.use(context.models.mediaMemory.open(context.caller.botId))
-  const read = openReader(context, (bytes) => share.add(bytes))
+  const find = openFinder(context, held)
   const replaced = new Map<Part, Part>()
   const warnings: ModelWarning[] = []
   for (const medium of mediaOf(input).toReversed()) {
     const { part, url } = medium
     try {
       const segment = contentSegmentOf(context.config, url)
-      if (segment !== undefined) replaced.set(part, { ...part, url: await read(medium, segment) })
+      if (segment !== undefined) replaced.set(part, { ...part, url: await find(medium, segment) })
       else if (isForAgent) assertFetched(medium, isEndpointAlone)
     } catch (error) {
       if (!isForAgent || !isLasting(error)) throw error
@@ -129,8 +102,8 @@ function mediaOf({ messages }: GenerateTextInput): Medium[] {
   )
 }
 
-/** @param hold counts memory */
-function openReader(context: BotContext, hold: (bytes: number) => void) {
+/** @param held gets the references that it makes */
+function openFinder(context: BotContext, held: DisposableStack) {
   let bytes = 0
   const known = new Map<string, { size: number; dataUrl: string }>()
   // The request has a file as often as messages name it.
@@ -138,7 +111,6 @@ function openReader(context: BotContext, hold: (bytes: number) => void) {
     if (bytes + size > maxBytes) {
       throw new ApiError('InvalidPayload', `${path}: the files of a call have more than ${maxBytes / megabyte} MB`)
     }
-    hold(size * bytesHeld)
     bytes += size
   }
   return async ({ part: { type }, url, path }: Medium, segment: string): Promise<string> => {
@@ -152,10 +124,11 @@ function openReader(context: BotContext, hold: (bytes: number) => void) {
     if (!mediaType.startsWith(`${type}/`)) {
       throw new ApiError('InvalidPayload', `${path} must be that of a file of ${type}: it is of the type ${mediaType}`)
     }
-    count(object.size, path)
-    const data = await buffer(readObject(context, object))
-    const dataUrl = `data:${mediaType};base64,${data.toString('base64')}`
-    known.set(url, { size: object.size, dataUrl })
+    const { size } = object
+    count(size, path)
+    const { reference } = held.use(referToContent({ size, read: () => readObject(context, object) }))
+    const dataUrl = `data:${mediaType};base64,${reference}`
+    known.set(url, { size, dataUrl })
     return dataUrl
   }
 }

@@ -1,6 +1,5 @@
 import { Client } from '@botpress/client'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { OverMemoryError } from '#shared/llm/media-memory.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createChatUser } from '../../support/chat-client.ts'
 import { logOf } from '../../support/install-code.ts'
 import { answerWith, complete, startEndpoint, type ScriptedEndpoint } from '../../support/models.ts'
@@ -243,30 +242,24 @@ test.each([
   await expect.poll(() => logOf(platform, other.id)).toEqual([expect.stringMatching(reason)])
 })
 
-test('an agent waits for the memory of pictures, which other code is refused', async () => {
-  endpoint.script = (response) => complete(response, { content: 'A cat' })
-  const [bot, other] = await Promise.all([
-    platform.createBot(seeing(`exports.tag = 'adkSyncTs' // in turn`)),
-    platform.createBot(seeing('// in turn')),
-  ])
-  const { mediaMemory } = platform.context.models
-  const full = {
-    [Symbol.dispose]() {},
-    add: () => {
-      throw new OverMemoryError()
-    },
+test('calls with large pictures at the same time are all answered, since the process holds none of these', async () => {
+  const asked: (() => void)[] = []
+  endpoint.script = (response, { body }) => {
+    const { length } = body.messages[0].content[0].image_url.url as string
+    asked.push(() => complete(response, { content: `${length}` }))
+    if (asked.length === 4) for (const answer of asked) answer()
   }
-  for (const [{ id, chatUrl }, answer] of [
-    [bot, 'info A cat'],
-    [other, expect.stringContaining('too many pictures')],
-  ] as const) {
-    const client = new Client({ apiUrl: platform.url, token: platform.token, botId: id })
-    const { file } = await client.uploadFile({ key: 'cat.png', content: 'cat', contentType: 'image/png' })
-    const { url } = (await client.getFile(file)).file
-    using open = vi.spyOn(mediaMemory, 'open').mockReturnValueOnce(full)
-    const chatUser = await createChatUser(chatUrl)
-    await chatUser.send(await chatUser.createConversation(), url)
-    await expect.poll(() => logOf(platform, id)).toEqual([answer])
-    expect(open).toHaveBeenCalled()
-  }
+  const bot = await platform.createBot(seeing('// large'))
+  const client = new Client({ apiUrl: platform.url, token: platform.token, botId: bot.id })
+  const content = Buffer.alloc(15 * 2 ** 20)
+  const { file } = await client.uploadFile({ key: 'large.png', content, contentType: 'image/png' })
+  const { url } = (await client.getFile(file)).file
+  await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const chatUser = await createChatUser(bot.chatUrl)
+      await chatUser.send(await chatUser.createConversation(), url)
+    }),
+  )
+  const characters = 'data:image/png;base64,'.length + 20 * 2 ** 20
+  await expect.poll(() => logOf(platform, bot.id), { timeout: 30_000 }).toEqual(Array(4).fill(`info ${characters}`))
 })
