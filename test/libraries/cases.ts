@@ -701,6 +701,96 @@ export function answer() {
   },
   {
     group: 'Keys and ids',
+    packages: { jsonwebtoken: '9.0.3' },
+    use: 'a token, signed by a key with a passphrase',
+    source: `import { generateKeyPairSync } from 'node:crypto'
+import jwt from 'jsonwebtoken'
+export function answer() {
+  const { publicKey, privateKey: key } = generateKeyPairSync('ec', {
+    namedCurve: 'P-521',
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'word' },
+  })
+  return jwt.verify(jwt.sign({ a: 'yes' }, { key, passphrase: 'word' }, { algorithm: 'ES512' }), publicKey).a
+}`,
+    expects: 'yes',
+  },
+  {
+    group: 'Keys and ids',
+    packages: { 'web-push': '3.6.7' },
+    use: 'a message of Web Push',
+    source: `import { createECDH, randomBytes } from 'node:crypto'
+import webPush from 'web-push'
+export function answer() {
+  const browser = createECDH('prime256v1')
+  const keys = { p256dh: browser.generateKeys('base64url'), auth: randomBytes(16).toString('base64url') }
+  const vapidDetails = { subject: 'mailto:bot@example.com', ...webPush.generateVAPIDKeys() }
+  return webPush.generateRequestDetails({ endpoint: 'https://push.example/1', keys }, 'Hi', { vapidDetails }).body.length
+}`,
+    expects: '105',
+  },
+  {
+    group: 'Keys and ids',
+    packages: { '@simplewebauthn/server': '14.0.3' },
+    use: 'options for a passkey',
+    source: `import { generateAuthenticationOptions } from '@simplewebauthn/server'
+export async function answer() {
+  return (await generateAuthenticationOptions({ rpID: 'bot.example' })).rpId
+}`,
+    expects: 'bot.example',
+  },
+  {
+    group: 'Keys and ids',
+    packages: { '@apple/app-store-server-library': '3.1.0' },
+    use: 'a token',
+    source: `import { generateKeyPairSync } from 'node:crypto'
+import { AppStoreServerAPIClient, Environment } from '@apple/app-store-server-library'
+export function answer() {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const key = privateKey.export({ type: 'pkcs8', format: 'pem' })
+  return new AppStoreServerAPIClient(key, 'key', 'issuer', 'bundle', Environment.SANDBOX).createBearerToken().split('.').length
+}`,
+    expects: '3',
+  },
+  {
+    group: 'Keys and ids',
+    packages: { 'redsys-easy': '5.3.2' },
+    use: 'a signed form',
+    source: `import { createRedsysAPI, SANDBOX_URLS } from 'redsys-easy'
+export function answer() {
+  const api = createRedsysAPI({ secretKey: 'sq7HjrUOBfKmC576ILgskD5srU870gJ7', urls: SANDBOX_URLS })
+  const order = { DS_MERCHANT_ORDER: '1234abcd', DS_MERCHANT_AMOUNT: '100', DS_MERCHANT_CURRENCY: '978' }
+  const merchant = { DS_MERCHANT_MERCHANTCODE: '999008881', DS_MERCHANT_TERMINAL: '1', DS_MERCHANT_TRANSACTIONTYPE: '0' }
+  return api.createRedirectForm({ ...merchant, ...order }).body.Ds_SignatureVersion
+}`,
+    expects: 'HMAC_SHA256_V1',
+  },
+  {
+    group: 'Keys and ids',
+    packages: { openpgp: '6.3.2' },
+    use: 'a text, encrypted to a public key',
+    source: `import { createMessage, decrypt, encrypt, generateKey, readMessage } from 'openpgp'
+export async function answer() {
+  const person = { name: 'Some', email: 'some@example.com' }
+  const { privateKey, publicKey } = await generateKey({ userIDs: [person], format: 'object' })
+  const armoredMessage = await encrypt({ message: await createMessage({ text: 'yes' }), encryptionKeys: publicKey })
+  return (await decrypt({ message: await readMessage({ armoredMessage }), decryptionKeys: privateKey })).data
+}`,
+    expects: 'yes',
+  },
+  {
+    group: 'Keys and ids',
+    packages: { tweetnacl: '1.0.3' },
+    use: 'a signature',
+    source: `import nacl from 'tweetnacl'
+export function answer() {
+  const { publicKey, secretKey } = nacl.sign.keyPair()
+  return nacl.sign.detached.verify(Uint8Array.of(1), nacl.sign.detached(Uint8Array.of(1), secretKey), publicKey)
+}`,
+    expects: 'true',
+  },
+  {
+    group: 'Keys and ids',
     packages: { 'crypto-js': '4.2.0' },
     use: 'a hash and a cipher',
     source: `import CryptoJS from 'crypto-js'
