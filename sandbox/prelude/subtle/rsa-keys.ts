@@ -86,6 +86,8 @@ export function rsaKeys(name: string, { alg, usages }: Naming) {
       return format === 'spki' ? writePublicKey(writeNumbers(material), identifier) : writePrivateNumbers(material)
     },
     generateKey(algorithm) {
+      // New numbers take a second or two, so the hash is checked before.
+      hashOf(algorithm['hash'])
       const material = makeNumbers(Number(algorithm['modulusLength']), algorithm['publicExponent'])
       const { n, e } = material
       return [toKey({ n, e }, algorithm), toKey(material, algorithm)]

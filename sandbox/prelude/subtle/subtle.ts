@@ -85,12 +85,14 @@ export class SubtleCrypto {
     if (found.family.generateKey === undefined) {
       throw notSupported(`Generating keys of ${found.algorithm.name} is not supported: import one`)
     }
+    const { public: forPublic = [], private: forPrivate = [], secret = [] } = found.family.usages
+    // A new key of RSA takes a second or two, so its usages are checked before.
+    assertUsages([...forPublic, ...forPrivate, ...secret], wanted)
+    const privateUsages = wanted.filter((usage) => forPrivate.includes(usage))
+    if (forPrivate.length > 0) assertNotEmpty(privateUsages)
     const [first, second] = found.family.generateKey(found.algorithm)
     const isExtractable = Boolean(extractable)
     if (second === undefined) return toKey(found.family, first!, isExtractable, wanted)
-    const { public: forPublic = [], private: forPrivate = [] } = found.family.usages
-    assertUsages([...forPublic, ...forPrivate], wanted)
-    const privateUsages = wanted.filter((usage) => forPrivate.includes(usage))
     const publicUsages = wanted.filter((usage) => forPublic.includes(usage))
     return {
       publicKey: toKey(found.family, first!, true, publicUsages),
@@ -249,9 +251,12 @@ function assertPermitted({ ext, use, key_ops: operations }: JsonWebKey, extracta
 function toKey(family: Family, imported: Imported, extractable: boolean, usages: string[]): CryptoKey {
   const { type } = imported
   assertUsages(family.usages[type] ?? [], usages)
-  if (usages.length === 0 && type !== 'public')
-    throw new DOMException('The list of the key’s usages must not be empty', 'SyntaxError')
+  if (type !== 'public') assertNotEmpty(usages)
   return new CryptoKey({ ...imported, extractable, usages: [...new Set(usages)] })
+}
+
+function assertNotEmpty(usages: readonly string[]): void {
+  if (usages.length === 0) throw new DOMException('The list of the key’s usages must not be empty', 'SyntaxError')
 }
 
 function assertUsages(allowed: readonly string[], usages: readonly string[]): void {

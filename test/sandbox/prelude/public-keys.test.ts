@@ -135,6 +135,19 @@ describe('RSA', () => {
     expect(Buffer.from(await subtle.decrypt('RSA-OAEP', key, sealed)).toString()).toBe('new')
   })
 
+  test('makes no new key for usages or a hash that it does not have', async () => {
+    const body = `
+      const algorithm = { name: 'RSA-PSS', modulusLength: 4096, publicExponent: Uint8Array.of(1, 0, 1), hash: 'SHA-256' }
+      return names(
+        () => subtle.generateKey(algorithm, true, ['sign', 'encrypt']),
+        () => subtle.generateKey(algorithm, true, ['verify']),
+        () => subtle.generateKey(algorithm, true, []),
+        () => subtle.generateKey({ ...algorithm, hash: 'MD5' }, true, ['sign']),
+      )`
+    const expected = ['SyntaxError', 'SyntaxError', 'SyntaxError', 'NotSupportedError']
+    expect(await result(body, 700)).toEqual(expected)
+  })
+
   testAsInNode(
     sandbox,
     helped([
@@ -256,6 +269,48 @@ describe('keys that agree, and keys that wrap keys', () => {
           () => subtle.importKey('raw', count(16), 'AES-KW', true, ['encrypt']),
         )]`,
       ],
+    ]),
+  )
+})
+
+/** A public key, and signatures of `m` that hold in the equation, whose first halves are the points of the orders 1 and 4. */
+const smallOrder = {
+  key: 'ea4a6c63e29c520abef5507b132ec5f9954776aebebe7b92421eea691446d22c',
+  signatures: [
+    '0100000000000000000000000000000000000000000000000000000000000000a0000a78db7a82c4c93e9993fa593de3ae8f9c2be437041e83562bebd74d4907',
+    '0000000000000000000000000000000000000000000000000000000000000000c5b9ec7c4d9eaa58a0129cf1494686655163375bc669e1af93fb9a71269c8905',
+  ],
+}
+
+describe('Ed25519', () => {
+  testAsInNode(
+    sandbox,
+    helped([
+      [
+        'refuses signatures with points of small orders',
+        `const key = await subtle.importKey('raw', bytes('${smallOrder.key}'), 'Ed25519', false, ['verify'])
+        return Promise.all(${JSON.stringify(smallOrder.signatures)}.map((signature) => subtle.verify('Ed25519', key, bytes(signature), utf8('m'))))`,
+      ],
+    ]),
+  )
+})
+
+describe('parameters of algorithms', () => {
+  testAsInNode(
+    sandbox,
+    helped([
+      [
+        'are read before the data is copied, also from getters of a class',
+        `const key = await subtle.importKey('raw', count(16), 'AES-CBC', false, ['encrypt'])
+        const data = count(20)
+        class Parameters { get name() { data[0] = 9; return 'AES-CBC' } get iv() { data[1] = 9; return count(16) } }
+        const changed = await subtle.encrypt(new Parameters(), key, data)
+        const iv = count(16)
+        const encrypting = subtle.encrypt({ name: 'AES-CBC', iv }, key, data)
+        iv[0] = 9; data[2] = 9
+        return [hex(changed), hex(await encrypting)]`,
+      ],
+      ['without a name are none', `return subtle.generateKey({}, true, ['encrypt'])`],
     ]),
   )
 })
