@@ -41,7 +41,7 @@ const exclusions: [mention: RegExp, reason: string][] = [
   [/\.py\b|get-host-info|\{\{\w|\.sub\.js\b|(?:request|http)-cache\.js/, 'needs the server of the tests'],
   [/\bdocument\.|\bnew Worker\(|importScripts\(|\bself\.opener\b|\bcreateScript\b/, 'needs a page or a worker'],
   [/\bXMLHttpRequest\b/, 'needs XMLHttpRequest'],
-  [/pbkdf2_vectors\.js/, 'takes minutes of processor time'],
+  [/pbkdf2_vectors\.js|successes\.js[^]*run_test\(\["RS/, 'takes minutes of processor time'],
 ]
 
 /**
