@@ -17,6 +17,8 @@ const warmMessages = 10
 const conversations = 6
 const turnsOfEach = 4
 const slowMilliseconds = 1000
+/** Below the ten that the runtime allows. */
+const manySteps = 9
 const patienceMilliseconds = 30_000
 
 /** A row of the report: what an agent does, and the problem or none. */
@@ -89,6 +91,9 @@ export async function measureAgents(writes: boolean): Promise<void> {
     await expectAnswer(chatUrl, 'tag gold', 'before: undefined')
     await expectAnswer(chatUrl, 'tag silver', 'before: gold')
   })
+  await attempt(`takes ${manySteps} steps in a turn`, () =>
+    expectAnswer(chatUrl, 'Think about my order 17.', 'Order 17 is shipped, turn 1'),
+  )
   await attempt('answers to a picture, which its model sees', async () => {
     const picture = await uploadPicture(platform, botId)
     await showPicture(chatUrl, picture)
@@ -120,7 +125,8 @@ function inCell(text: string): string {
 }
 
 /**
- * Lets the model write code that calls the agent's tool and names the turn, which the agent puts into its instructions.
+ * Lets the model write code that calls the agent's tool and names the turn, which the agent puts into its instructions. Where a user says so,
+ * it thinks before, and sees in its messages how often it has.
  *
  * @returns how long it takes
  */
@@ -128,9 +134,15 @@ function answerQuestions(endpoint: ScriptedEndpoint): { milliseconds: number } {
   const model = { milliseconds: 0 }
   endpoint.script = async (response, { body }) => {
     await delay(model.milliseconds)
-    const [, turn] = /This is turn (\d+)\./.exec(JSON.stringify(body.messages)) ?? []
+    const messages = body.messages as { role: string }[]
+    const text = JSON.stringify(messages)
+    const [, turn] = /This is turn (\d+)\./.exec(text) ?? []
+    const steps = messages.filter(({ role }) => role === 'assistant').length + 1
+    const thinks = text.includes('Think about') && steps < manySteps
     complete(response, {
-      content: `■fn_start
+      content: thinks
+        ? `■fn_start\nreturn { action: 'think', step: ${steps} }\n■fn_end`
+        : `■fn_start
 const order = await orderStatus({ number: 17 })
 yield <Message>{order.status + ', turn ${turn}'}</Message>
 return { action: 'listen' }
