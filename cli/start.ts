@@ -12,7 +12,7 @@ import { openDataFolder } from './start/data-folder.ts'
 import { deployExample } from './start/example-bot.ts'
 import { untilInterrupted } from './start/interrupt.ts'
 import { assertPortIsFree } from './start/port.ts'
-import { startDatabase } from './postgres/start-database.ts'
+import { startDatabase, type StartedDatabase } from './postgres/start-database.ts'
 import { announceStart } from './profiles.ts'
 import { recordStart, untilFormerStartExited } from './start/record.ts'
 import { welcome } from './start/welcome.ts'
@@ -89,13 +89,13 @@ async function run({ parts, children, say, announce, development, signal }: Run)
   const building = new AbortController()
   parts.defer(() => building.abort())
   const consoleBuilt = development ? undefined : buildConsole(say, AbortSignal.any([signal, building.signal]))
-  const databaseUrl = await startDatabase(directory, parts, signal)
+  const database = await startDatabase(directory, parts, signal)
   signal.throwIfAborted()
   const credentials = await openCredentials(directory)
   const environment = {
     LOG_LEVEL: 'warn',
     ...process.env,
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: database.url,
     ISOBOT_SECRET: process.env.ISOBOT_SECRET ?? credentials.secret,
     PORT: String(port),
     HOST: host,
@@ -133,7 +133,7 @@ async function run({ parts, children, say, announce, development, signal }: Run)
     await announceStart(directory)
     announce(saved, directory, example.webchatUrl)
   })()
-  const ended = Promise.race(children.map(untilEnded))
+  const ended = Promise.race([...children.map(untilEnded), untilDatabaseEnded(database)])
   const stopped = untilAborted(signal)
   // The first of three outcomes: all processes run, a part failed, or the signal aborted.
   await Promise.race([ready, ended, stopped])
@@ -173,6 +173,14 @@ async function startOwn(
 async function untilEnded({ name, exited }: Child): Promise<never> {
   const { code, signal } = await exited
   throw new Error(`The ${name} process ended (${signal ?? `exit code ${code}`}); its messages are above`)
+}
+
+async function untilDatabaseEnded({ ended }: StartedDatabase): Promise<never> {
+  // A database of the user may end and return: the processes wait for it.
+  const log = await (ended ?? new Promise<never>(() => {}))
+  throw new Error(
+    `PostgreSQL ended by itself: the end of ${log} has the reason, such as a full disk. Start again when it is resolved`,
+  )
 }
 
 async function untilAborted(signal: AbortSignal): Promise<void> {

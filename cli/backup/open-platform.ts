@@ -37,6 +37,6 @@ export async function openPlatform(
     )
   }
   await mkdir(dataDirectory, { recursive: true })
-  const url = await startDatabase(dataDirectory, parts, signal)
+  const { url } = await startDatabase(dataDirectory, parts, signal)
   return readConfig({ ...environment, DATABASE_URL: url, ISOBOT_SECRET: secret })
 }

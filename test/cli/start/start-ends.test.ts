@@ -122,6 +122,16 @@ test('a start that a script leaves behind on purpose goes on until it receives a
   starts.splice(0)
 }, 180_000)
 
+test('a database that ends by itself ends all of it, and its log is named', async () => {
+  const started = await start(npmStart)
+  const [server] = (await readFile(join(directory, 'postgres/cluster/data/postmaster.pid'), 'utf8')).split('\n')
+  process.kill(Number(server), 'SIGQUIT')
+  expect(await once(started.child, 'exit')).toEqual([1, null])
+  expect(started.output()).toContain(`PostgreSQL ended by itself: the end of ${join(directory, 'postgres.log')} has`)
+  await expect.poll(() => stillThere(started), patience).toEqual([])
+  starts.splice(0)
+}, 180_000)
+
 /** How far a start has come, seen from outside. */
 const stages: Record<string, () => Promise<boolean>> = {
   'makes its database': () => exists('postgres', /^cluster-unfinished/),
@@ -190,7 +200,7 @@ function launch([command, ...parameters]: string[]) {
 async function start(command = ['npm', 'start']) {
   const { child, output } = launch(command)
   await expect.poll(output, patience).toContain('Ctrl-C stops everything')
-  const started = { child, pid: child.pid!, processes: await descendantsOf(child.pid!) }
+  const started = { child, output, pid: child.pid!, processes: await descendantsOf(child.pid!) }
   starts.push(started)
   return started
 }
