@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import { ReadableStream } from 'node:stream/web'
 
 /** A content that a request has in base64. */
 export interface SentContent {
@@ -44,8 +45,10 @@ export function withContents(init: RequestInit | undefined): RequestInit | undef
   if (parts.every((part) => Buffer.isBuffer(part))) return init
   const headers = new Headers(init.headers)
   headers.set('content-length', String(parts.reduce((sum, part) => sum + lengthOf(part), 0)))
-  // A window, too, would make `fetch` keep a copy.
-  return { ...init, headers, body: ReadableStream.from(bytesOf(parts)), duplex: 'half', window: null }
+  const body = ReadableStream.from(bytesOf(parts))
+  // A window, too, would make `fetch` keep a copy. The types of browsers, by which the console is checked, do not fit.
+  const streamed: object = { headers, body, duplex: 'half', window: null }
+  return { ...init, ...streamed }
 }
 
 function lengthOf(part: Buffer | SentContent): number {
