@@ -15,12 +15,12 @@ export function decodeBody(
   try {
     return decoder.decode(bytes, options)
   } catch (error) {
-    if (error instanceof TypeError) throw notIn(decoder.encoding)
+    if (error instanceof TypeError) throw wrongEncoding(decoder.encoding)
     throw error
   }
 }
 
 /** The refusal of a body with bytes that its encoding does not have. */
-export function notIn(encoding: string): ApiError {
+export function wrongEncoding(encoding: string): ApiError {
   return new ApiError('InvalidPayload', `The body is not valid ${encoding.toUpperCase()}: send JSON in UTF-8`)
 }

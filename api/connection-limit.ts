@@ -8,15 +8,16 @@ const reservedFiles = 100
 const logMilliseconds = 60_000
 
 /**
- * Refuses connections of clients before the process may open no more files. At that limit the system refuses them without a word, and
- * with them the connections to PostgreSQL and Redis that requests need.
+ * Refuses connections of clients before the process reaches its limit of open files. At that limit the system refuses them, and the process learns
+ * nothing of it; the connections to PostgreSQL and Redis that requests need fail too.
  *
  * @param openFiles the limit of the process
  */
 export function limitConnections(server: Server, log: Pick<Logger, 'error'>, openFiles = maxOpenFiles()): void {
   if (!Number.isFinite(openFiles)) return
   server.maxConnections = Math.max(openFiles - reservedFiles, Math.floor(openFiles / 2))
-  let [refused, loggedAt] = [0, -Infinity]
+  let refused = 0
+  let loggedAt = -Infinity
   server.on('drop', () => {
     refused += 1
     if (performance.now() - loggedAt < logMilliseconds) return
@@ -25,6 +26,7 @@ export function limitConnections(server: Server, log: Pick<Logger, 'error'>, ope
       figures,
       'Connections are refused: raise the limit of open files of this process (ulimit -n), or add apis',
     )
-    ;[refused, loggedAt] = [0, performance.now()]
+    refused = 0
+    loggedAt = performance.now()
   })
 }

@@ -4,7 +4,7 @@ import { JsonList } from '#shared/json/json-list.ts'
 import type { LargeList } from '#shared/rpc/large-list.ts'
 import { megabyte } from '#shared/units.ts'
 import { assertDepth, parseBody } from '#shared/json/parse-body.ts'
-import { decodeBody, notIn } from './body-text.ts'
+import { decodeBody, wrongEncoding } from './body-text.ts'
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const [bracket, brace, closingBracket, closingBrace] = [0x5b, 0x7b, 0x5d, 0x7d]
@@ -164,7 +164,7 @@ export class ListBody {
     if (list.length === maxElements) {
       throw new ApiError('InvalidPayload', `${field} must NOT have more than ${maxElements} items`)
     }
-    if (!isUtf8(element.length === 1 ? element[0]! : Buffer.concat(element))) throw notIn('utf-8')
+    if (!isUtf8(element.length === 1 ? element[0]! : Buffer.concat(element))) throw wrongEncoding('utf-8')
     list.addText(element)
   }
 }

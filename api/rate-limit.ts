@@ -5,7 +5,6 @@ import type { Config } from '#shared/config/config.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
 import { verifyUserKey } from '#shared/integrations/user-keys.ts'
-import { withKeyOfQuery } from './key-in-query.ts'
 import { openCounter, windowMilliseconds, type Counter } from './rate-limit-counter.ts'
 
 /** Headers that pages of other origins can read only when CORS exposes them. */
@@ -70,8 +69,9 @@ export function openRateLimiter(context: Context): RateLimiter {
     const address = readAddress(request.path)
     if (address === undefined) return count(tokenBuckets(tokenLimit, request))
     if ('webhookId' in address) {
-      const key = withKeyOfQuery(request.headers, request.query['x-user-key'])['x-user-key']
-      return consume(address.webhookId, key?.toString(), address.isForPages ? request.ip : undefined)
+      const given = request.get('x-user-key') ?? request.query['x-user-key']
+      const key = typeof given === 'string' ? given : undefined
+      return consume(address.webhookId, key, address.isForPages ? request.ip : undefined)
     }
     const user = limits.user ? ['user', address.userId] : undefined
     return count(bucketsOf(limits, ['converse', address.botId], user))

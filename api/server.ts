@@ -208,8 +208,8 @@ function fromHttp(
     idempotencyKey,
     body,
     identify: withLogFieldsOf((operation, parameters) => {
-      const { headers, query } = request
-      const credentials = operation.opensStream ? withKeyOfQuery(headers, query['x-user-key']) : headers
+      const { headers } = request
+      const credentials = operation.opensStream ? withKeyOfQuery(headers, request.query['x-user-key']) : headers
       return identify(context, credentials)(operation, parameters)
     }),
   }

@@ -9,7 +9,7 @@ export interface SentContent {
   read(): Readable
 }
 
-/** A reference in place of the base64 of a content. It has its characters, and nobody can guess one. */
+/** A reference in place of the base64 of a content: characters of base64, of which 128 bits are random. */
 const form = /(isobot[0-9a-f]{32})/
 const contents = new Map<string, SentContent>()
 

@@ -154,7 +154,7 @@ describe('the key in the query of', () => {
     await expect.poll(async () => (await again()).status).toBe(429)
   })
 
-  test('another operation identifies nobody', async () => {
+  test('another operation does not authenticate the caller', async () => {
     const bob = await createChatUser(bot.chatUrl)
     expect((await fetch(`${bot.chatUrl}/users/me?x-user-key=${bob.key}`)).status).toBe(401)
   })

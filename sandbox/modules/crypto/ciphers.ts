@@ -16,6 +16,7 @@ import {
 } from './cipher-modes.ts'
 import { toBytes, toOutput, type Encoding } from './digests.ts'
 import { transformLazily } from './lazy-transform.ts'
+import { opensslError } from './openssl-error.ts'
 
 const tagBytes = 16
 
@@ -186,8 +187,8 @@ class Cipher {
     try {
       return data === undefined ? conversion.finish() : conversion.update(data)
     } catch (error) {
-      if (!(error instanceof WrongLength)) throw opensslError('1C800064', 'bad decrypt')
-      throw opensslError('1C80006B', 'wrong final block length')
+      if (!(error instanceof WrongLength)) throw providerError('1C800064', 'bad decrypt')
+      throw providerError('1C80006B', 'wrong final block length')
     }
   }
 
@@ -244,12 +245,7 @@ function invalidState(operation: string): Error {
   return codedError('ERR_CRYPTO_INVALID_STATE', `Invalid state for operation ${operation}`)
 }
 
-/** An error as Node makes it of one of OpenSSL. */
-function opensslError(number: string, reason: string): Error {
-  const library = 'Provider routines'
-  const code = `ERR_OSSL_${reason.toUpperCase().replaceAll(' ', '_')}`
-  return Object.assign(new Error(`error:${number}:${library}::${reason}`), { library, reason, code })
-}
+const providerError = (number: string, reason: string) => opensslError({ number, library: 'Provider routines', reason })
 
 transformLazily(Cipher)
 

@@ -4,6 +4,7 @@ import { publicOf, secretOf } from '../../prelude/subtle/rsa-keys.ts'
 import { toCryptoKey, type AsymmetricKey } from './asymmetric-key.ts'
 import { hashCalled, toBytes, type Encoding } from './digests.ts'
 import { readKey, type KeyInput } from './key-object.ts'
+import { opensslError } from './openssl-error.ts'
 
 interface EncryptionOptions {
   padding?: number
@@ -61,8 +62,5 @@ function unsupportedPadding(message: string): Error {
   return codedError('ERR_METHOD_NOT_IMPLEMENTED', message)
 }
 
-/** An error as Node makes it of one of OpenSSL. */
-function rsaError(number: string, reason: string): Error {
-  const code = `ERR_OSSL_RSA_${reason.toUpperCase().replaceAll(' ', '_')}`
-  return Object.assign(new Error(`error:${number}:rsa routines::${reason}`), { library: 'rsa routines', reason, code })
-}
+const rsaError = (number: string, reason: string) =>
+  opensslError({ number, library: 'rsa routines', reason, prefix: 'RSA_' })
