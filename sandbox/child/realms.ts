@@ -3,6 +3,7 @@ import type { KernelSettings } from '../isolate/kernel.ts'
 import { secretRedactor } from '../protocol/redact-secrets.ts'
 import type { BundleProgram } from './bundle-program.ts'
 import type { CachedScript } from './cached-script.ts'
+import { Computations } from './computations.ts'
 import type { Context, Isolate, Ivm, Reference, Script } from './isolated-vm.ts'
 import { Realm } from './realm.ts'
 import type { OpenKernel, Scripts } from './scripts.ts'
@@ -152,17 +153,20 @@ export class Realms {
     const { ivm, scripts, posted } = this.#options
     const seed = randomBytes(seedBytes).toString('hex')
     const settings: KernelSettings = { operations: scripts.operations, kind: program.kind, environment, seed }
+    const computations = new Computations()
     const post = new ivm.Callback(
       (what: unknown, run: unknown, first: unknown, second: unknown) => {
         if (this.#turns.dead) return
         // After loading, it is too late: runs already share a realm.
         if (what === 'isolated') this.isIsolated ||= this.#waiting !== undefined
         else if (what === 'allocated') this.#allocated(realm, Number(first))
+        else if (what === 'compute') computations.compute(String(first), second)
         else posted(realm, String(what), String(run), String(first), isBytes(second) ? second : String(second))
       },
       { ignored: true },
     )
-    return [post, JSON.stringify(settings), ...installs.map((install) => install.derefInto())]
+    const memory = new ivm.ExternalCopy(computations.memory).copyInto({ release: true })
+    return [post, memory, JSON.stringify(settings), ...installs.map((install) => install.derefInto())]
   }
 }
 

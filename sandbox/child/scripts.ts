@@ -7,6 +7,7 @@ import { createModules } from '../isolate/bot-module.ts'
 import { includesNode, type ScriptName } from '../modules/table.ts'
 import type { BundleSource } from '../protocol/protocol.ts'
 import { CachedScript } from './cached-script.ts'
+import { Computations } from './computations.ts'
 import type { Ivm, Transferable } from './isolated-vm.ts'
 import { rehearseUse } from './rehearsed-use.ts'
 
@@ -50,7 +51,7 @@ export class Scripts {
         if (kind === 'call') queueMicrotask(() => dispatch('reply', run, first, '{"status":200,"body":{}}'))
         else if (kind === 'done' || kind === 'failed') resolve()
       }
-      const dispatch: Dispatch = open(post, JSON.stringify(settings))
+      const dispatch: Dispatch = open(post, new Computations().memory, JSON.stringify(settings))
       runInContext(rehearsedBundle, context)
       dispatch('start', 'rehearsal', JSON.stringify(rehearsedTask), JSON.stringify(rehearsedLimits), '')
     })
@@ -104,6 +105,7 @@ function rehearseTogether(scripts: CachedScript[]): void {
     openReply: () => ({ next: never, cancel() {} }),
     fetch: () => ({ answer: never(), cancel() {} }),
     connect: () => ({ answer: never(), cancel() {} }),
+    compute: () => undefined,
   }
   for (const script of scripts) {
     const install = script.rehearse(context) as Prelude

@@ -8,6 +8,7 @@
 import type { BundleKind, ClientOperation, Limits, Task } from '../protocol/contract.ts'
 import { createModules, evaluateModule, flowsOf, isolationOf, type BotExports } from './bot-module.ts'
 import { runCall } from './call.ts'
+import { createComputing } from './computing.ts'
 import { createClients } from './client.ts'
 import { createConsole } from './console.ts'
 import { declarationOf } from './declaration.ts'
@@ -46,13 +47,13 @@ export type Dispatch = (operation: string, id: string, first?: Data, ...texts: s
 type Data = string | ArrayBuffer
 
 /**
- * Makes the kernel. The returned function is the only way in, and `post` the only way out. `settings` is a
- * `KernelSettings` as JSON; `preludes` define the globals and modules of the bundle. A script evaluates the bundle by
- * calling the global `defineBundle`, which works once.
+ * Makes the kernel. The returned function is the only way in, and `post` the only way out. The process writes the results of
+ * its computations to `memory`. `settings` is a `KernelSettings` as JSON; `preludes` define the globals and modules of the
+ * bundle. A script evaluates the bundle by calling the global `defineBundle`, which works once.
  */
-export type Open = (post: Post, settings: string, ...preludes: Prelude[]) => Dispatch
+export type Open = (post: Post, memory: SharedArrayBuffer, settings: string, ...preludes: Prelude[]) => Dispatch
 
-export const open: Open = (post, settings, ...preludes) => {
+export const open: Open = (post, memory, settings, ...preludes) => {
   const { operations, kind, environment, seed } = parse(settings) as KernelSettings
   freeze(environment)
   keepSecret(environment)
@@ -71,6 +72,7 @@ export const open: Open = (post, settings, ...preludes) => {
   const logsJson = kind === 'sdk' && environment['BP_LOG_FORMAT'] === 'json'
   const makeClient = createClients(operations)
   const timers = createTimers(() => current, post)
+  const computing = createComputing(post, memory)
   hardenGlobals((units) => post('allocated', '', `${units}`, ''))
   defineGlobals({
     ...timers.globals,
@@ -80,7 +82,7 @@ export const open: Open = (post, settings, ...preludes) => {
     self: globalThis,
   })
 
-  const platform = createPlatform({ environment, seed, runs, current: () => current })
+  const platform = createPlatform({ environment, seed, runs, current: () => current, compute: computing.compute })
   for (let index = 0; index < preludes.length; index += 1) modules.add(preludes[index]!(platform, modules.require))
 
   defineGlobals({
@@ -89,6 +91,7 @@ export const open: Open = (post, settings, ...preludes) => {
       // The bundle may have kept a reference to this function.
       if (isDefined) return
       isDefined = true
+      computing.permit()
       try {
         const evaluated = evaluateModule(wrapper, modules)
         bot = evaluated.exports

@@ -1,4 +1,5 @@
 import type { CallSite } from './call-site.ts'
+import type { Compute } from './computing.ts'
 import type { Connecting, Fetched, NextPart } from './fetches.ts'
 import { freeze, indexIn, NativeTypeError, record, sliceText } from './primordials.ts'
 import { follow, followed, hold, never, type KernelRun } from './run.ts'
@@ -34,6 +35,7 @@ export interface Platform {
    * server sends: its end ends the connection.
    */
   connect(token: string, request: string, site: CallSite, connecting: Connecting): Fetching
+  compute: Compute
 }
 
 /** A request that is in flight or queued. */
@@ -57,6 +59,7 @@ export interface PlatformOptions {
   /** The runs in flight, by id. */
   runs: Record<string, KernelRun>
   current(): KernelRun | undefined
+  compute: Compute
 }
 
 const tokenStart = 'run/'
@@ -65,7 +68,7 @@ const tokenStart = 'run/'
  * Code that waits for a promise of another run continues in the turn of that run, so the current turn does not identify
  * the run that makes a request. A client of the SDK is made at the start of a run and keeps the token of that moment.
  */
-export function createPlatform({ environment, seed, runs, current }: PlatformOptions): Platform {
+export function createPlatform({ environment, seed, runs, current, compute }: PlatformOptions): Platform {
   const runOf = (token: string): KernelRun | undefined =>
     indexIn(token, tokenStart) === 0 ? runs[sliceText(token, tokenStart.length)] : current()
 
@@ -87,6 +90,7 @@ export function createPlatform({ environment, seed, runs, current }: PlatformOpt
     record({
       environment,
       seed,
+      compute,
       token() {
         const run = current()
         return run === undefined ? '' : `${tokenStart}${run.id}`

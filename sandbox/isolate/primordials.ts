@@ -32,6 +32,7 @@ export const encode = encodeURIComponent
 export const NativeArrayBuffer = ArrayBuffer
 export const NativeDate = Date
 export const NativeError = Error
+export const NativeInt32Array = Int32Array
 export const NativePromise = Promise
 export const NativeRangeError = RangeError
 export const NativeTypeError = TypeError

@@ -1,7 +1,6 @@
 import { hkdf } from '@noble/hashes/hkdf.js'
-import { pbkdf2 } from '@noble/hashes/pbkdf2.js'
-import { scrypt } from '@noble/hashes/scrypt.js'
-import { hashCalled, toBytes } from './digests.ts'
+import { derivePbkdf2, deriveScrypt } from '../../prelude/subtle/password-keys.ts'
+import { hashCalled, hashNameOf, toBytes } from './digests.ts'
 
 type Callback<Value> = (error: Error | null, value?: Value) => void
 
@@ -15,7 +14,8 @@ interface ScryptOptions {
 }
 
 function pbkdf2Sync(password: unknown, salt: unknown, iterations: number, length: number, digest: unknown): Buffer {
-  return Buffer.from(pbkdf2(hashCalled(digest), toBytes(password), toBytes(salt), { c: iterations, dkLen: length }))
+  const hash = { name: hashNameOf(digest), hash: hashCalled(digest) }
+  return toBuffer(derivePbkdf2(hash, toBytes(password), toBytes(salt), { c: iterations, dkLen: length }))
 }
 
 function hkdfSync(digest: unknown, key: unknown, salt: unknown, info: unknown, length: number): ArrayBuffer {
@@ -25,7 +25,11 @@ function hkdfSync(digest: unknown, key: unknown, salt: unknown, info: unknown, l
 function scryptSync(password: unknown, salt: unknown, length: number, options: ScryptOptions = {}): Buffer {
   const { N, cost = N ?? 16_384, r, blockSize = r ?? 8, p, parallelization = p ?? 1 } = options
   const parameters = { N: cost, r: blockSize, p: parallelization, dkLen: length }
-  return Buffer.from(scrypt(toBytes(password), toBytes(salt), parameters))
+  return toBuffer(deriveScrypt(toBytes(password), toBytes(salt), parameters))
+}
+
+function toBuffer(key: Uint8Array<ArrayBuffer>): Buffer {
+  return Buffer.from(key.buffer)
 }
 
 /** Calls back later, as Node does, with what a function returns or throws. */

@@ -5,6 +5,7 @@ import { sha224, sha384, sha512, sha512_224, sha512_256 } from '@noble/hashes/sh
 import { sha3_224, sha3_256, sha3_384, sha3_512 } from '@noble/hashes/sha3.js'
 import type { CHash } from '@noble/hashes/utils.js'
 import { codedError, invalidType } from '../../prelude/node-errors.ts'
+import { forLargeContents } from '../../prelude/subtle/large-contents.ts'
 import { sha256 } from '../../prelude/subtle/sha256.ts'
 import { transformLazily } from './lazy-transform.ts'
 
@@ -17,8 +18,11 @@ interface Computation {
   clone(): Computation
 }
 
+/** The hashes that the process around the isolate computes as well. */
+const common = { md5, sha1, sha224, sha256, sha384, sha512 }
+
 const hashes = new Map<string, CHash>([
-  ...Object.entries({ md5, ripemd160, sha1, sha224, sha256, sha384, sha512 }),
+  ...Object.entries({ ...common, ripemd160 }),
   ['sha512-224', sha512_224],
   ['sha512-256', sha512_256],
   ['sha3-224', sha3_224],
@@ -26,6 +30,10 @@ const hashes = new Map<string, CHash>([
   ['sha3-384', sha3_384],
   ['sha3-512', sha3_512],
 ])
+
+/** The same, for contents of any size. */
+const contentHashes = new Map(hashes)
+for (const [name, hash] of Object.entries(common)) contentHashes.set(name, forLargeContents(name, hash))
 
 /** The part of Node's `crypto` without keys: hashes and random values. */
 export function createDigests(): Record<string, unknown> {
@@ -47,7 +55,7 @@ export function createDigests(): Record<string, unknown> {
     Hash: constructible(Hash, createHash),
     Hmac: constructible(Hmac, createHmac),
     hash: (name: unknown, data: unknown, encoding: Encoding = 'hex') =>
-      new Hash(hashCalled(name).create()).update(data).digest(encoding),
+      new Hash(contentHashCalled(name).create()).update(data).digest(encoding),
     getHashes: () => [...hashes.keys()],
     getFips: () => 0,
   }
@@ -119,7 +127,7 @@ function constructible(Class: typeof Digest, create: (...values: unknown[]) => C
 
 function createHash(name: unknown): Computation {
   if (typeof name !== 'string') throw invalidType('algorithm', 'of type string', name)
-  return hashCalled(name).create()
+  return contentHashCalled(name).create()
 }
 
 const keyTypes = 'of type string or an instance of ArrayBuffer, Buffer, TypedArray, DataView, KeyObject, or CryptoKey'
@@ -127,18 +135,27 @@ const keyTypes = 'of type string or an instance of ArrayBuffer, Buffer, TypedArr
 function createHmac(name: unknown, key: unknown): Computation {
   if (typeof name !== 'string') throw invalidType('hmac', 'of type string', name)
   if (key === undefined || key === null || typeof key === 'number') throw invalidType('key', keyTypes, key)
-  return hmac.create(hashCalled(name), toBytes(key))
+  return hmac.create(contentHashCalled(name), toBytes(key))
 }
 
 /** Finds a hash by its name, which may be that of a signature with it: `RSA-SHA256`. */
 export function hashCalled(name: unknown): CHash {
+  return hashes.get(hashNameOf(name))!
+}
+
+function contentHashCalled(name: unknown): CHash {
+  return contentHashes.get(hashNameOf(name))!
+}
+
+/** @throws Error when no hash has this name */
+export function hashNameOf(name: unknown): string {
   const asked = String(name)
     .toLowerCase()
     .replace(/^rsa-/, '')
     .replace(/^rmd160$/, 'ripemd160')
-  const hash = hashes.get(asked) ?? hashes.get(asked.replace('-', ''))
-  if (hash === undefined) throw new Error(`Digest method not supported: use one of ${[...hashes.keys()].join(', ')}`)
-  return hash
+  const known = [asked, asked.replace('-', '')].find((candidate) => hashes.has(candidate))
+  if (known === undefined) throw new Error(`Digest method not supported: use one of ${[...hashes.keys()].join(', ')}`)
+  return known
 }
 
 export function toBytes(data: unknown, encoding?: Encoding): Uint8Array {

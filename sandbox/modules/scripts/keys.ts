@@ -7,6 +7,7 @@ import { createDigests } from '../crypto/digests.ts'
 import { generators } from '../crypto/generate.ts'
 import { keys } from '../crypto/key-object.ts'
 import { signatures } from '../crypto/signatures.ts'
+import { computeWith } from '../../prelude/outside.ts'
 import { complete, type Provide } from '../provide.ts'
 
 /* oxlint-disable typescript/no-require-imports -- Imports would evaluate RSA and all curves at once, which takes some 30 ms. */
@@ -15,8 +16,9 @@ const encryption = () => require('../crypto/rsa-encryption.ts') as typeof import
 const certificates = () => require('../crypto/x509-certificate.ts') as typeof import('../crypto/x509-certificate.ts')
 /* oxlint-enable typescript/no-require-imports */
 
-export const provide: Provide = (_platform, shapes) => ({
+export const provide: Provide = (platform, shapes) => ({
   crypto() {
+    computeWith(platform)
     const module = {
       ...createDigests(),
       ...keys,

@@ -3,9 +3,15 @@ import { sha384, sha512 } from '@noble/hashes/sha2.js'
 import type { CHash } from '@noble/hashes/utils.js'
 import { toText } from '../text.ts'
 import { notSupported } from './key.ts'
+import { forLargeContents } from './large-contents.ts'
 import { sha256 } from './sha256.ts'
 
-const hashes: Record<string, CHash> = { 'SHA-1': sha1, 'SHA-256': sha256, 'SHA-384': sha384, 'SHA-512': sha512 }
+const hashes: Record<string, CHash> = {
+  'SHA-1': forLargeContents('sha1', sha1),
+  'SHA-256': forLargeContents('sha256', sha256),
+  'SHA-384': forLargeContents('sha384', sha384),
+  'SHA-512': forLargeContents('sha512', sha512),
+}
 
 export interface NamedHash {
   name: string
