@@ -76,7 +76,7 @@ return module.exports.provide }
     let provided
     const provide = () => {
       const module = { exports: {} }
-      return load(require, module, module.exports)(platform, ${JSON.stringify(shapes)})
+      return load(require, module, module.exports)(platform, ${JSON.stringify(shapes)}, require)
     }
     const names = ${JSON.stringify(modulesOf(name))}
     if (names.length === 0) provide()

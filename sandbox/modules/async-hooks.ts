@@ -1,3 +1,5 @@
+import { callSites } from './call-sites.ts'
+
 type Callback = (...values: unknown[]) => unknown
 
 /** The value of a storage for a part of a run, linked to that of the part around it. */
@@ -32,21 +34,7 @@ function isOther(result: unknown): result is Promise<unknown> {
 
 /** The names of the functions that are called, and of those that wait for them, from the inside to the outside. */
 function callers(): (string | null)[] {
-  const { prepareStackTrace, stackTraceLimit } = Error
-  let names: (string | null)[] = []
-  try {
-    // Code may have frozen the class: then it is not known, and nothing fails.
-    Reflect.set(Error, 'stackTraceLimit', maxCalls)
-    Reflect.set(Error, 'prepareStackTrace', (_error: Error, calls: NodeJS.CallSite[]) => {
-      names = calls.map((call) => call.getFunctionName())
-    })
-    void new Error('looks for its callers').stack
-  } finally {
-    Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
-    if (prepareStackTrace) Reflect.set(Error, 'prepareStackTrace', prepareStackTrace)
-    else Reflect.deleteProperty(Error, 'prepareStackTrace')
-  }
-  return names
+  return callSites(maxCalls).map((call) => call.getFunctionName())
 }
 
 /**

@@ -1,9 +1,9 @@
-import type { Platform } from '../isolate/platform.ts'
+import type { Platform, Require } from '../isolate/platform.ts'
 import { unavailable } from '../prelude/unavailable.ts'
 import type { Shape, Shapes } from './shapes.ts'
 
-/** Makes the modules of a script, each when a bundle requires it first. */
-export type Provide = (platform: Platform, shapes: Shapes) => Record<string, () => unknown>
+/** Makes the modules of a script, each when a bundle requires it first; `require` finds those of all scripts. */
+export type Provide = (platform: Platform, shapes: Shapes, require: Require) => Record<string, () => unknown>
 
 /**
  * Adds what Node's module has and this one has not: constants, and functions that throw an error with their name. So

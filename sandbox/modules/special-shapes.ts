@@ -1,10 +1,11 @@
 import { EventEmitter } from 'events'
 import { globalsNamed } from '../prelude/globals.ts'
 import { unavailable } from '../prelude/unavailable.ts'
-import type { NodeModuleName } from './table.ts'
+import type { Require } from '../isolate/platform.ts'
+import { findNodeModule, nodeModuleNames, type NodeModuleName } from './table.ts'
 
 /** Members that code reads or calls while it loads, by module. */
-export const special: Partial<Record<NodeModuleName, () => object>> = {
+export const special: Partial<Record<NodeModuleName, (require: Require) => object>> = {
   fs: () => ({
     existsSync: () => false,
     readFileSync: (path: unknown) => notFound('open', path),
@@ -31,7 +32,12 @@ export const special: Partial<Record<NodeModuleName, () => object>> = {
     ...globalsNamed(['BroadcastChannel', 'MessageChannel', 'MessagePort']),
   }),
   domain: () => ({ Domain: EventEmitter, active: null }),
-  module: () => ({ builtinModules: [] }),
+  // Packages of ES modules ask it for packages that need not be installed, and for native code.
+  module: (require) => ({
+    builtinModules: nodeModuleNames,
+    isBuiltin: (name: unknown) => typeof name === 'string' && findNodeModule(name) !== undefined,
+    createRequire: () => require,
+  }),
   inspector: () => ({ url: () => undefined }),
   cluster: () => ({ isMaster: true, isPrimary: true, isWorker: false, workers: {} }),
 }

@@ -130,7 +130,7 @@ export function completeBuffer(): typeof Buffer {
       }
       return byteLength.call(Buffer, value, known(encoding))
     },
-    from(value: unknown, encoding: unknown, length: unknown) {
+    from: function (value: unknown, encoding: unknown, length: unknown) {
       const bytes = typeof value === 'string' ? encode(value, encoding) : undefined
       if (bytes) return Object.setPrototypeOf(bytes, Buffer.prototype)
       if (typeof value === 'string') checkEncoding(encoding)
@@ -152,7 +152,7 @@ export function completeBuffer(): typeof Buffer {
     ...Object.fromEntries(
       Object.entries(allocations).map(([name, allocate]) => [
         name,
-        (size: unknown, ...values: unknown[]) => {
+        function (size: unknown, ...values: unknown[]) {
           checkNumber(size, 'size', 0, largest)
           return allocate.call(Buffer, size, ...values)
         },
@@ -160,6 +160,8 @@ export function completeBuffer(): typeof Buffer {
     ),
     isEncoding: (encoding: unknown) => isEncoding.call(Buffer, known(encoding)),
   })
+  // Packages take it for the sign of a library in the place of Node's class.
+  Reflect.deleteProperty(Buffer, 'TYPED_ARRAY_SUPPORT')
   const own = {
     toString(this: Buffer, ...values: unknown[]): unknown {
       const [encoding, start = 0, end = this.length] = values

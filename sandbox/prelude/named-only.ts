@@ -53,7 +53,7 @@ export function createNavigation(): Record<string, unknown> {
 /** Makes a class that code can name, derive from and compare with, and not construct. */
 export function createWebSocket(): Record<string, unknown> {
   const states = { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 }
-  const WebSocket = Object.assign(unavailable('WebSocket'), states)
+  const WebSocket = Object.assign(unavailable('WebSocket', 'the package ws opens WebSockets'), states)
   Object.setPrototypeOf(WebSocket.prototype, EventTarget.prototype)
   return { WebSocket }
 }

@@ -4,7 +4,7 @@
  *
  * @param instead the alternative, for the message
  */
-export function unavailable(name: string, instead = 'use fetch for outbound requests'): () => never {
+export function unavailable(name: string, instead = 'docs/node-modules.md lists what isolates have'): () => never {
   return function () {
     const message = `${name} is not available here: the code runs in an isolate without Node, ${instead}`
     throw Object.assign(new Error(message), { code: 'ERR_METHOD_NOT_IMPLEMENTED' })

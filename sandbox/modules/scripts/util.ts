@@ -2,7 +2,8 @@ import util from 'util'
 import { Console } from '../console-class.ts'
 import { isDeepStrictEqual } from '../deep-equal.ts'
 import { format, formatWithOptions, inspect } from '../format.ts'
-import { codedError } from '../../prelude/node-errors.ts'
+import { callSites } from '../call-sites.ts'
+import { checkInteger, codedError } from '../../prelude/node-errors.ts'
 import { complete, type Provide } from '../provide.ts'
 
 export const provide: Provide = (_platform, shapes) => {
@@ -43,6 +44,7 @@ function utilModule(): object {
     debuglog,
     debug: debuglog,
     aborted,
+    getCallSites,
     deprecate: (callback: Callback) => callback,
     inherits,
     formatWithOptions,
@@ -85,6 +87,28 @@ function classOf(name: string, value: unknown): { prototype?: unknown } {
 function wrongType(message: string): Error {
   return codedError('ERR_INVALID_ARG_TYPE', message, TypeError)
 }
+
+/** Frames of the platform that stand between those of the bundle. */
+const maxPlatformFrames = 50
+
+/** The calls of the bundle that lead to this one; those of the platform are left out. */
+function getCallSites(given?: unknown): object[] {
+  const count = typeof given === 'object' && given !== null ? 10 : (given ?? 10)
+  checkInteger(count, 'frameCount', 1, 200)
+  return callSites((count as number) + maxPlatformFrames)
+    .filter((site) => site.getFileName()?.endsWith(bundleName))
+    .slice(0, count as number)
+    .map((site) => ({
+      functionName: site.getFunctionName() ?? '',
+      scriptId: '0',
+      scriptName: site.getFileName(),
+      lineNumber: site.getLineNumber(),
+      columnNumber: site.getColumnNumber(),
+      column: site.getColumnNumber(),
+    }))
+}
+
+const bundleName = 'bot.js'
 
 const debuglog = () => Object.assign(() => {}, { enabled: false })
 

@@ -30,6 +30,13 @@ export interface Coder {
    * @throws Error with a code of zlib for data that are not of the format, or end too early
    */
   write(chunk: Uint8Array, flush: Z_FlushMode): Generator<Uint8Array<ArrayBuffer>, void>
+  /**
+   * Takes input and fills a given output, as far as one step of zlib does.
+   *
+   * @returns the bytes that are left of both
+   * @throws Error as `write`
+   */
+  step(input: Uint8Array, output: Uint8Array<ArrayBuffer>, flush: Z_FlushMode): { input: number; output: number }
   /** Begins anew, with the same options. */
   reset(): void
 }
@@ -137,26 +144,42 @@ interface Steps {
 function coderOf(stream: ZStream, options: ZlibOptions, { step, reset }: Steps): Coder {
   const { chunkSize } = options
   stream.avail_out = 0
+  const read = (input: Uint8Array) => {
+    stream.input = input
+    stream.next_in = 0
+    stream.avail_in = input.length
+  }
+  const fill = (output: Uint8Array<ArrayBuffer>) => {
+    stream.output = output
+    stream.next_out = 0
+    stream.avail_out = output.length
+  }
+  const advance = (flush: Z_FlushMode) => {
+    const status = step(flush)
+    const isCut = flush === Z_FINISH && stream.avail_out > 0 && (status === Z_OK || status === Z_BUF_ERROR)
+    if (isCut) throw zlibError(Z_BUF_ERROR, 'unexpected end of file')
+    check(status, stream)
+  }
   return {
     options,
     reset,
     *write(chunk, flush) {
-      stream.input = chunk
-      stream.next_in = 0
-      stream.avail_in = chunk.length
+      read(chunk)
       do {
-        if (stream.avail_out === 0) {
-          stream.output = new Uint8Array(chunkSize)
-          stream.next_out = 0
-          stream.avail_out = chunkSize
-        }
+        if (stream.avail_out === 0) fill(new Uint8Array(chunkSize))
         const from = stream.next_out
-        const status = step(flush)
-        const isCut = flush === Z_FINISH && stream.avail_out > 0 && (status === Z_OK || status === Z_BUF_ERROR)
-        if (isCut) throw zlibError(Z_BUF_ERROR, 'unexpected end of file')
-        check(status, stream)
+        advance(flush)
         if (stream.next_out > from) yield stream.output.subarray(from, stream.next_out)
       } while (stream.avail_out === 0)
+    },
+    step(input, output, flush) {
+      read(input)
+      fill(output)
+      advance(flush)
+      const left = { input: stream.avail_in, output: stream.avail_out }
+      // The output is the caller's: `write` takes one of its own.
+      stream.avail_out = 0
+      return left
     },
   }
 }

@@ -296,6 +296,18 @@ describe('polyfills do what Node does', () => {
         'a store for each of several branches at the same time',
         `const { AsyncLocalStorage } = require('async_hooks'); const [storage, outer] = [new AsyncLocalStorage(), new AsyncLocalStorage()]; const seen = []; const look = (of) => seen.push([of, storage.getStore(), outer.getStore()]); const nap = (ms) => new Promise((resolve) => setTimeout(resolve, ms)); const step = async (name, work) => { await storage.run(name, async () => { await work() }); look('after ' + name) }; await outer.run('outer', () => step('map', async () => { await Promise.all([60, 40, 20].map(async (ms) => { await step('i' + ms, () => step('in' + ms, async () => { await nap(ms); await Promise.all([nap(1), nap(2).then(() => look('then ' + ms))]); look('late ' + ms) })); look('item ' + ms) })); look('mapped') })); await Promise.all(['a', 'b'].map((name, index) => storage.run(name, async () => { await nap(20 + index * 20); look(name); storage.enterWith(name + '!'); await nap(40); look(name) }))); await nap(1); look('end'); class Answer extends Promise { withDetails() { return this.then((text) => text + '!') } }; seen.push(await storage.run('own class', () => new Answer((resolve) => setTimeout(resolve, 5, 'yes'))).withDetails()); look('end'); return seen.map((one) => JSON.stringify(one)).toSorted()`,
       ],
+      [
+        'a function that requires modules, made by another one',
+        `const { createRequire, isBuiltin, builtinModules } = require('module'); const load = createRequire('/bot.js'); const failed = (name) => { try { return load(name) } catch (error) { return error.code } }; return [load('path') === require('path'), load('node:path') === require('path'), failed('no-such-package'), failed('./native.node'), isBuiltin('node:fs'), isBuiltin('no-such-package'), builtinModules.includes('fs')]`,
+      ],
+      [
+        'the calls that lead to one',
+        `const { getCallSites } = require('util'); const inner = (...given) => getCallSites(...given); const outer = (...given) => inner(...given); const failed = (value) => { try { return outer(value) } catch (error) { return [error.name, error.code] } }; return [outer().map((site) => site.functionName).slice(0, 2), outer(1).length, outer({ sourceMap: false })[0].functionName, typeof outer()[1].scriptName, outer()[0].lineNumber > 0, Object.keys(outer()[0]), failed('2'), failed(0), failed(201), typeof new Error('a').stack]`,
+      ],
+      [
+        'streams of zlib that a package derives from and drives itself',
+        `const zlib = require('zlib'); const { inherits } = require('util'); const bytes = Buffer.from('picture '.repeat(40)); const packed = zlib.deflateSync(bytes); function Own(options) { zlib.Inflate.call(this, options) }; inherits(Own, zlib.Inflate); const own = new Own({ chunkSize: 320 }); own._handle.writeSync(zlib.constants.Z_FINISH, packed, 0, packed.length, own._outBuffer, own._outOffset, own._chunkSize); const piped = []; const stream = new Own(); stream.on('data', (part) => piped.push(part)); stream.end(packed); await new Promise((resolve) => stream.on('end', resolve)); const whole = zlib.Gunzip({}); const { _handle: handle } = whole; const { close } = handle; handle.close = () => {}; const once = whole._processChunk(zlib.gzipSync('at once'), zlib.constants.Z_FINISH); const failed = (() => { try { new zlib.Inflate()._processChunk(Buffer.from('nothing'), zlib.constants.Z_FINISH) } catch (error) { return error.code } })(); return [own instanceof zlib.Inflate, String(own._outBuffer).startsWith('picture picture'), [...own._writeState], own._finishFlushFlag, own._chunkSize, String(Buffer.concat(piped)) === String(bytes), String(once), typeof close, failed]`,
+      ],
     ],
     'sdk',
   )

@@ -28,6 +28,17 @@ describe('Buffer does what it does in Node', () => {
       ]),
     ],
     [
+      'with functions that code calls with new',
+      all([
+        `String(new Buffer.from('abc'))`,
+        `new Buffer.alloc(2)`,
+        `new Buffer.allocUnsafe(3).length`,
+        `new Buffer.allocUnsafeSlow(3).length`,
+        `Buffer.isBuffer(new Buffer.alloc(0))`,
+        `'TYPED_ARRAY_SUPPORT' in Buffer`,
+      ]),
+    ],
+    [
       'in searches',
       all([
         `Buffer.from('abc').includes('')`,
