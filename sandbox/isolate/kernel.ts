@@ -26,6 +26,7 @@ import type { KernelRun } from './run.ts'
 import type { Post, Shared } from './shared.ts'
 import { keepSecret } from './secrets.ts'
 import { createStreams } from './streams.ts'
+import { definePrepareStackTrace } from './stack.ts'
 import { hardenGlobals } from './surface.ts'
 import { createTimers } from './timers.ts'
 
@@ -73,6 +74,7 @@ export const open: Open = (post, memory, settings, ...preludes) => {
   const makeClient = createClients(operations)
   const timers = createTimers(() => current, post)
   const computing = createComputing(post, memory)
+  definePrepareStackTrace()
   hardenGlobals((units) => post('allocated', '', `${units}`, ''))
   defineGlobals({
     ...timers.globals,

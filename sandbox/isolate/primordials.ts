@@ -47,6 +47,7 @@ export const normalizeText = uncurry(String.prototype.normalize as Method<string
 export const execRegExp = uncurry(RegExp.prototype.exec as Method<RegExp, [string], RegExpExecArray | null>)
 export const dateToIso = uncurry(Date.prototype.toISOString as Method<Date, [], string>)
 export const timeOf = uncurry(Date.prototype.getTime as Method<Date, [], number>)
+export const errorToText = uncurry(Error.prototype.toString as Method<unknown, [], string>)
 export const regExpToText = uncurry(RegExp.prototype.toString as Method<RegExp, [], string>)
 export const functionToText = uncurry(Function.prototype.toString as Method<Function, [], string>)
 export const symbolToText = uncurry(Symbol.prototype.toString as Method<symbol, [], string>)

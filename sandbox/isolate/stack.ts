@@ -1,4 +1,4 @@
-import { indexIn, sliceText } from './primordials.ts'
+import { defineProperty, errorToText, indexIn, NativeError, record, sliceText, toText } from './primordials.ts'
 
 const stackCharacters = 4000
 
@@ -14,4 +14,24 @@ export function botFrames(stack: string): string {
     start = end + 1
   }
   return sliceText(frames, 0, stackCharacters)
+}
+
+/**
+ * Has stacks begin as in Node: with the name and the message that the error has when its stack is first read. V8 alone takes those of
+ * its construction, and many libraries set the message afterwards.
+ */
+export function definePrepareStackTrace(): void {
+  defineProperty(NativeError, 'prepareStackTrace', record({ value: formatStack, writable: true, configurable: true }))
+}
+
+function formatStack(error: unknown, calls: ArrayLike<unknown>): string {
+  let stack: string
+  try {
+    stack = errorToText(error)
+  } catch {
+    // A getter of the error throws.
+    stack = '<error>'
+  }
+  for (let index = 0; index < calls.length; index += 1) stack += `\n    at ${toText(calls[index])}`
+  return stack
 }

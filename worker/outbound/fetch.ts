@@ -95,7 +95,7 @@ function openFetch(worker: Shared, { botId, code, limits }: Fetcher): HostFetch 
           url: request.url,
           // The guard refuses those that it does not know.
           method: request.method as Method,
-          headers: { 'accept-encoding': codingsFor(request), ...request.headers },
+          headers: { ...usualHeaders, 'accept-encoding': codingsFor(request), ...request.headers },
           ...(hasBody(request) && { body }),
           timeoutMilliseconds,
           maxResponseBytes,
@@ -162,6 +162,12 @@ async function send(
   response.limitIdleness()
   return { ...head, parts: toSource(worker, chunks, rest, held.move(), signal) }
 }
+
+/**
+ * The headers of Node's `fetch` where the code gives none: services such as GitHub and Wikipedia refuse requests without a
+ * `user-agent`.
+ */
+const usualHeaders = { accept: '*/*', 'user-agent': 'node' }
 
 /** Compression may delay the events of a stream. */
 function codingsFor({ headers }: FetchRequest): string {

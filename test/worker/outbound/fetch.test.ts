@@ -128,6 +128,21 @@ describe('fetch', () => {
     expect(told).toBe('hello, you take br, gzip, deflate')
   })
 
+  test('has the headers of Node, without which services refuse requests, where the code gives none', async () => {
+    const { port } = await serve(({ headers }, response) =>
+      response.end(JSON.stringify([headers.accept, headers['user-agent']])),
+    )
+    const { told } = await run(
+      `const ask = async (headers) => (await fetch('http://127.0.0.1:${port}/', { headers })).json()
+      return [await ask(), await ask({ Accept: 'text/plain', 'User-Agent': 'mine' })]`,
+      ['127.0.0.1'],
+    )
+    expect(told).toEqual([
+      ['*/*', 'node'],
+      ['text/plain', 'mine'],
+    ])
+  })
+
   test('of an event that is run again is made again, with the same event id', async () => {
     const keys: unknown[] = []
     const { port } = await serve((request, response) => {
