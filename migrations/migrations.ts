@@ -78,6 +78,7 @@ import * as newsOfRemovedWebhooks from './125_news_of_removed_webhooks.ts'
 import * as newsOfEndedHandovers from './126_news_of_ended_handovers.ts'
 import * as eventsForWorkflows from './127_events_for_workflows.ts'
 import * as pendingEventsOfWorkflows from './128_pending_events_of_workflows.ts'
+import * as languagesOfPassages from './129_languages_of_passages.ts'
 
 interface Migration extends Knex.Migration {
   /** Where old and new processes cannot do everything side by side: what does not work, and what to do until all are replaced. */
@@ -157,6 +158,7 @@ export const migrations: Record<string, Migration> = {
   '126_news_of_ended_handovers': newsOfEndedHandovers,
   '127_events_for_workflows': eventsForWorkflows,
   '128_pending_events_of_workflows': pendingEventsOfWorkflows,
+  '129_languages_of_passages': languagesOfPassages,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -1162,13 +1162,14 @@ create table passages (
   bytes integer not null,
   terms tsvector not null,
   without_vector_of text,
+  language text,
   constraint passages_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint passages_file_id_fkey FOREIGN KEY (file_id) REFERENCES files(id) ON DELETE CASCADE,
   constraint passages_file_id_generation_position_key UNIQUE (file_id, generation, "position"),
   constraint passages_pkey PRIMARY KEY (id)
 );
 
-CREATE INDEX passages_by_bot ON public.passages USING btree (bot_id) INCLUDE (bytes);
+CREATE INDEX passages_by_bot ON public.passages USING btree (bot_id, language) INCLUDE (bytes);
 
 CREATE INDEX passages_by_terms ON public.passages USING gin (terms);
 

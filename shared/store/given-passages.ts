@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import { ApiError } from '../errors.ts'
 import { query, type Database } from './database.ts'
 import { assertIndexQuota, IndexQuotaError } from './indexing.ts'
+import { languageOf } from './passage-language.ts'
 import { insertPassages, type NewPassage } from './passages.ts'
 import { findOwnFile } from './runtime-files.ts'
 import type { Scope } from './scope.ts'
@@ -33,9 +34,10 @@ export async function setGivenPassages(
   )
   if (!row) return undefined
   const { generation } = row
+  const language = await languageOf(transaction, passages)
   for (let first = 0; first < passages.length; first += batchSize) {
     const batch = passages.slice(first, first + batchSize)
-    await insertPassages(transaction, { fileId: file.id, botId: scope.botId, generation, first }, batch)
+    await insertPassages(transaction, { fileId: file.id, botId: scope.botId, generation, first, language }, batch)
   }
   try {
     await assertIndexQuota(transaction, scope.botId, limits, file.id)

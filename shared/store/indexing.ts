@@ -4,6 +4,7 @@ import { megabyte } from '../units.ts'
 import { query, type Database } from './database.ts'
 import type { StoredObject } from './file-objects.ts'
 import { findObject } from './file-objects.ts'
+import { languageOf } from './passage-language.ts'
 import { insertPassages, type NewPassage } from './passages.ts'
 
 /** The indexing of files, whose rows say what is to be done: `indexing_pending`, and the generation to index. */
@@ -139,15 +140,19 @@ async function insertAll(
 ): Promise<number> {
   let first = 0
   let batch: NewPassage[] = []
-  for (const passage of passages) {
-    batch.push(passage)
-    if (batch.length < batchSize) continue
-    await insertPassages(transaction, { ...file, first }, batch)
+  let language: string | null | undefined
+  const insert = async () => {
+    if (language === undefined) language = await languageOf(transaction, batch)
+    await insertPassages(transaction, { ...file, first, language }, batch)
     first += batch.length
     batch = []
   }
-  if (batch.length > 0) await insertPassages(transaction, { ...file, first }, batch)
-  return first + batch.length
+  for (const passage of passages) {
+    batch.push(passage)
+    if (batch.length >= batchSize) await insert()
+  }
+  if (batch.length > 0) await insert()
+  return first
 }
 
 /**

@@ -18,22 +18,81 @@ const unspaced = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' })
 
 /**
- * A text as searches compare it: without accents, and as words with spaces or ASCII between them. The words of PostgreSQL
- * depend on the locale of the database: in the locale C, all other characters are letters, so that a word would include
- * the quotation mark beside it.
+ * A text as words with spaces or ASCII between them, in small letters. The words of PostgreSQL depend on the locale of the
+ * database: in the locale C, all other characters are letters, so that a word would include the quotation mark beside it.
  */
-export function foldText(text: string): string {
+function separateWords(text: string): string {
   return text
     .replace(unspaced, (run) => ` ${wordsOf(run).join(' ')} `)
-    .normalize('NFKD')
-    .replace(/[\p{M}\p{Cf}]/gu, '')
-    .replace(/[^\p{ASCII}\p{L}\p{N}]/gu, ' ')
+    .normalize('NFKC')
+    .replace(/\p{Cf}/gu, '')
+    .replace(/[^\p{ASCII}\p{L}\p{N}\p{M}]/gu, ' ')
     .toLowerCase()
+}
+
+function withoutMarks(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '')
+}
+
+/** A text as searches compare it: as words, without accents. */
+export function foldText(text: string): string {
+  return withoutMarks(separateWords(text))
 }
 
 function wordsOf(run: string): string[] {
   const segments = [...segmenter.segment(run.normalize('NFKC'))]
   return segments.filter(({ isWordLike }) => isWordLike).map(({ segment }) => segment)
+}
+
+/** Letters with accents, and the same ones without. */
+const [accented, bare] = accents()
+
+function accents(): [accented: string, bare: string] {
+  const letters = Array.from({ length: 0x2000 }, (_, code) => String.fromCodePoint(code)).filter((letter) => {
+    const plain = withoutMarks(letter)
+    return /\p{Ll}/u.test(letter) && plain.length === 1 && plain !== letter
+  })
+  return [letters.join(''), letters.map(withoutMarks).join('')]
+}
+
+/** A text whose terms the functions below make: the endings of a language have accents. */
+export function textInLanguage(text: string, language: string | null): string {
+  return language === null ? foldText(text) : separateWords(text)
+}
+
+/** An expression, with what it names. */
+interface Expression {
+  sql: string
+  bindings: Record<string, string>
+}
+
+function bindingsOf(language: string): Record<string, string> {
+  return { language: `pg_catalog.${language}`, accented, bare }
+}
+
+const folded = (text: string) => `translate(${text}, :accented, :bare)`
+
+/**
+ * The terms of a question, as an array: words in a form that is common to all their forms. A language finds that by the accents of
+ * their endings; the form itself has none. Words that say little are left out, with or without their accents.
+ *
+ * @param text an expression, of a text `textInLanguage`
+ */
+export function termsOfQuestion(language: string | null, text: string): Expression {
+  if (language === null) return { sql: `tsvector_to_array(to_tsvector('english', ${text}))`, bindings: {} }
+  const sql = `(
+    select array_agg(distinct ${folded('lexeme')})
+    from ts_debug(:language::regconfig, ${text}) as word, unnest(word.lexemes) as lexeme
+    where to_tsvector(:language::regconfig, ${folded('word.token')}) <> '')`
+  return { sql, bindings: bindingsOf(language) }
+}
+
+/** The terms of a passage: those that a question has with all accents, and those that it has without. */
+function termsOfPassage(language: string | null): Expression {
+  if (language === null) return { sql: `to_tsvector('english', folded)`, bindings: {} }
+  const terms = `${folded(`to_tsvector(:language::regconfig, separated)::text`)}::tsvector`
+  const more = `ts_delete(to_tsvector(:language::regconfig, folded), tsvector_to_array(${terms}))`
+  return { sql: `${terms} || ${more}`, bindings: bindingsOf(language) }
 }
 
 /** The term in the index of each passage of a bot. No word of a text begins so. */
@@ -47,20 +106,30 @@ const longWord = /\S{200,}/g
 /** Passages whose texts are folded before other work of the process has its turn. */
 const foldedAtOnce = 10
 
+interface PassagePlace {
+  fileId: string
+  botId: string
+  generation: number
+  first: number
+  language: string | null
+}
+
 /**
  * Stores passages of a file.
  *
- * @param file `first`: the position of the first of them
+ * @param file `first`: the position of the first of them; `language` as from `languageOf`
  */
 export async function insertPassages(
   transaction: Database,
-  { fileId, botId, generation, first }: { fileId: string; botId: string; generation: number; first: number },
+  { fileId, botId, generation, first, language }: PassagePlace,
   passages: NewPassage[],
 ): Promise<void> {
   const rows: object[] = []
   for (const [index, { subtype, text, breadcrumb, pageNumber }] of passages.entries()) {
     // The words of a passage in Chinese take a millisecond.
     if (index % foldedAtOnce === foldedAtOnce - 1) await setImmediate()
+    const whole = [...breadcrumb, text].join('\n')
+    const separated = textInLanguage(whole, language).replace(longWord, ' ')
     rows.push({
       position: first + index,
       subtype,
@@ -68,17 +137,19 @@ export async function insertPassages(
       page: pageNumber ?? null,
       text,
       bytes: Buffer.byteLength(text),
-      folded: foldText([...breadcrumb, text].join('\n')).replace(longWord, ' '),
+      separated,
+      folded: withoutMarks(separated),
     })
   }
+  const { sql, bindings } = termsOfPassage(language)
   await query(
     transaction,
-    `insert into passages (file_id, bot_id, generation, position, subtype, breadcrumb, page, text, bytes, folded, terms)
-     select :fileId, :botId, :generation, position, subtype, array(select jsonb_array_elements_text(breadcrumb)), page, text,
-       bytes, folded, to_tsvector('english', folded) || array_to_tsvector(array[:botTerm])
+    `insert into passages (file_id, bot_id, generation, language, position, subtype, breadcrumb, page, text, bytes, folded, terms)
+     select :fileId, :botId, :generation, :stored::text, position, subtype, array(select jsonb_array_elements_text(breadcrumb)), page, text,
+       bytes, folded, ${sql} || array_to_tsvector(array[:botTerm])
      from jsonb_to_recordset(:rows::jsonb) as given (position integer, subtype text, breadcrumb jsonb, page integer,
-       text text, bytes integer, folded text)`,
-    { fileId, botId, generation, botTerm: botTerm(botId), rows: JSON.stringify(rows) },
+       text text, bytes integer, separated text, folded text)`,
+    { fileId, botId, generation, stored: language, botTerm: botTerm(botId), rows: JSON.stringify(rows), ...bindings },
   )
 }
 

@@ -3,7 +3,7 @@ import type { TagCondition } from '../models/tag-filter.ts'
 import type { FileRow } from '../models/tables.ts'
 import { query, type Database } from './database.ts'
 import { hasTrigrams } from './extensions.ts'
-import { botTerm, foldText } from './passages.ts'
+import { botTerm, termsOfQuestion, textInLanguage } from './passages.ts'
 import { fileBindings, isReadable } from './runtime-files.ts'
 import { whereTagConditions } from './tag-conditions.ts'
 import { withinTime } from './within-time.ts'
@@ -20,8 +20,8 @@ interface Search {
 const ordered = 200
 /** In Σ 1/(k + rank): the usual constant of reciprocal rank fusion. */
 const fusionConstant = 60
-/** The first lists of candidates are by words, the next one by vectors. */
-const wordLists = 2
+/** Languages in which passages are looked for: those in which they have the most of a question. */
+const maxLanguages = 4
 /** Words that are looked for by their trigrams, when no passage has them. */
 const maxUnknownWords = 5
 /** Upper bounds of the passages that are compared with a question, so that its time does not grow with the bot's passages. */
@@ -49,19 +49,54 @@ export async function searchPassages(
   nearest: Promise<FoundPassage[]> | FoundPassage[] = [],
   bounds = usualBounds,
 ): Promise<FoundPassage[]> {
-  const [{ lists, share }, similar] = await Promise.all([searchWords(db, scope, search, bounds), nearest])
-  return fuse([...lists, similar], [share, 1 - share, 1]).slice(0, search.limit)
+  const [byWord, similar] = await Promise.all([searchWords(db, scope, search, bounds), nearest])
+  return fuse([...byWord, { passages: similar, weight: 1, isOfVectors: true }]).slice(0, search.limit)
 }
 
-async function searchWords(db: Database, scope: Scope, search: Search, bounds: typeof usualBounds) {
-  const words = await findWords(db, scope, search.query, bounds.rare)
-  const known = words.filter(({ passages }) => passages > 0)
-  const unknown = words.filter(({ passages, term }) => passages === 0 && term.length >= 4).slice(0, maxUnknownWords)
-  const lists = await Promise.all([
-    known.length === 0 ? [] : byWords(db, scope, search, known, bounds),
-    unknown.length === 0 || !(await hasTrigrams(db)) ? [] : byTrigrams(db, scope, search, unknown),
+/** Passages that one way to search has found, best first. */
+interface Found {
+  passages: FoundPassage[]
+  /** From 0 to 1: how much of the question it stands for. */
+  weight: number
+  isOfVectors?: true
+}
+
+/**
+ * Compares a question in each language of the bot's files. In another language than its own, passages have few of its words, and
+ * the list little weight.
+ */
+async function searchWords(db: Database, scope: Scope, search: Search, bounds: typeof usualBounds): Promise<Found[]> {
+  const languages = await query<{ language: string | null; passages: number }>(
+    db,
+    `select language, count(*)::integer as passages from passages where bot_id = :botId
+     group by language order by passages desc, language`,
+    { botId: scope.botId },
+  )
+  const compared: { language: string | null; words: Word[]; known: Word[]; weight: number }[] = []
+  // One after the other: a request takes few connections, and most bots have one language.
+  for (const language of languages) {
+    const words = await findWords(db, scope, search.query, language, bounds.rare)
+    const known = words.filter(({ passages }) => passages > 0)
+    compared.push({ ...language, words, known, weight: weightOf(known) / (weightOf(words) || 1) })
+  }
+  const byWeight = compared.toSorted((one, other) => other.weight - one.weight)
+  const best = byWeight[0]
+  if (best === undefined) return []
+  const unknown = best.words
+    .filter(({ passages, term }) => passages === 0 && term.length >= 4)
+    .slice(0, maxUnknownWords)
+  return Promise.all([
+    ...byWeight
+      .slice(0, maxLanguages)
+      .filter(({ known }) => known.length > 0)
+      .map(async ({ language, known, weight }) => ({
+        passages: await byWords(db, scope, search, { language, words: known }, bounds),
+        weight,
+      })),
+    ...(unknown.length > 0 && (await hasTrigrams(db))
+      ? [byTrigrams(db, scope, search, unknown).then((passages) => ({ passages, weight: 1 - best.weight }))]
+      : []),
   ])
-  return { lists, share: weightOf(known) / (weightOf(words) || 1) }
 }
 
 /** A word of a question, as the index has it, and how many passages of the bot have it. */
@@ -75,32 +110,49 @@ interface Word {
  * The words of a question. A word in fewer passages says more about what is asked. The passages with a frequent word are not
  * counted, which would read all of them: their number is that of a sample, in proportion.
  */
-async function findWords(db: Database, { botId }: Scope, text: string, most: number): Promise<Word[]> {
-  const counted = await query<{ term: string; passages: number; all_passages: number }>(
+async function findWords(
+  db: Database,
+  { botId }: Scope,
+  text: string,
+  { language, passages: all }: { language: string | null; passages: number },
+  most: number,
+): Promise<Word[]> {
+  const { sql, bindings } = termsOfQuestion(language, ':text')
+  const counted = await query<{ term: string; passages: number }>(
     db,
     `select term, (
        select count(*)::integer from (
          select from passages
-         where terms @@ (quote_literal(:botTerm::text) || ' & ' || quote_literal(term))::tsquery limit :most
+         where terms @@ (quote_literal(:botTerm::text) || ' & ' || quote_literal(term))::tsquery and ${isIn(language)} limit :most
        ) having_it
-     ) as passages, (select count(*)::integer from passages where bot_id = :botId) as all_passages
-     from unnest(tsvector_to_array(to_tsvector('english', :text))) as term limit 64`,
-    { text: foldText(text), botId, botTerm: botTerm(botId), most: most + 1 },
+     ) as passages
+     from unnest(${sql}) as term limit 64`,
+    { text: textInLanguage(text, language), botTerm: botTerm(botId), most: most + 1, ...bindings },
   )
   const frequent = counted.filter(({ passages }) => passages > most).map(({ term }) => term)
-  const shares = frequent.length === 0 ? new Map<string, number>() : await sampleWords(db, botId, frequent)
-  return counted.map(({ term, passages: least, all_passages: all }) => {
+  const shares = frequent.length === 0 ? new Map<string, number>() : await sampleWords(db, botId, language, frequent)
+  return counted.map(({ term, passages: least }) => {
     const passages = Math.max(least, Math.round(all * (shares.get(term) ?? 0)))
     return { term, passages, weight: Math.log(1 + (all + 1) / (passages + 0.5)) }
   })
 }
 
-/** The shares of a bot's passages that have words, by some of the passages. */
-async function sampleWords(db: Database, botId: string, terms: string[]): Promise<Map<string, number>> {
+/** A condition: PostgreSQL plans one on a parameter that may be null without the index. */
+function isIn(language: string | null): string {
+  return language === null ? 'language is null' : `language = '${language}'`
+}
+
+/** The shares of a bot's passages in a language that have words, by some of the passages. */
+async function sampleWords(
+  db: Database,
+  botId: string,
+  language: string | null,
+  terms: string[],
+): Promise<Map<string, number>> {
   const rows = await query<{ term: string; share: number }>(
     db,
     `select term, (count(*) filter (where sample.terms @@ quote_literal(term)::tsquery))::float8 / count(*) as share
-     from (select terms from passages where bot_id = :botId limit ${sampled}) sample, unnest(:terms::text[]) term
+     from (select terms from passages where bot_id = :botId and ${isIn(language)} limit ${sampled}) sample, unnest(:terms::text[]) term
      group by term`,
     { botId, terms },
   )
@@ -119,7 +171,7 @@ async function byWords(
   db: Database,
   scope: Scope,
   { tags }: Search,
-  words: Word[],
+  { language, words }: { language: string | null; words: Word[] },
   bounds: typeof usualBounds,
 ): Promise<FoundPassage[]> {
   const all = weightOf(words)
@@ -128,7 +180,7 @@ async function byWords(
   const bot = quoteTerm(botTerm(scope.botId))
   const [first, ...others] = matchesOf(words, bounds).map(({ match, limit }) => {
     const haveWords = (passages: Knex.QueryBuilder) =>
-      void passages.whereRaw('passages.terms @@ ?::tsquery', [`${bot} & (${match})`])
+      void passages.whereRaw(`passages.terms @@ ?::tsquery and passages.${isIn(language)}`, [`${bot} & (${match})`])
     return readablePassages(db, scope, tags, files ? ofFiles(files) : haveWords)
       .modify((passages) => files && haveWords(passages))
       .modify((passages) => void (limit !== undefined && passages.limit(limit)))
@@ -155,7 +207,7 @@ async function byWords(
     .limit(ordered)
   return db
     .with('shared', shared)
-    .from(db.raw(measured))
+    .from(db.raw(measured, { language: `pg_catalog.${language ?? 'english'}` }))
     .select(db.raw(`${passageColumns}, score`))
     .orderByRaw(`${relevance} desc, id`, {
       terms: words.map(({ term }) => term),
@@ -203,7 +255,7 @@ function matchesOf(words: Word[], bounds: typeof usualBounds): { match: string; 
 
 /** Headings are the first lines of the folded text. */
 const measured = `(
-  select *, avg(words) over () as mean_words, tsvector_to_array(to_tsvector('english', array_to_string(
+  select *, avg(words) over () as mean_words, tsvector_to_array(to_tsvector(:language::regconfig, array_to_string(
     (string_to_array(folded, e'\\n'))[1 : cardinality(breadcrumb)], ' '))) as heading_terms
   from shared) as passages`
 
@@ -245,15 +297,14 @@ function quoteTerm(term: string): string {
 }
 
 /** Joins ranked lists by reciprocal ranks. A list whose words weigh less in the question counts less. */
-function fuse(lists: FoundPassage[][], shares: number[]): FoundPassage[] {
+function fuse(lists: Found[]): FoundPassage[] {
   const found = new Map<string, { passage: FoundPassage; rank: number; score: number }>()
-  for (const [list, passages] of lists.entries()) {
-    const share = shares[list]!
+  for (const { passages, weight, isOfVectors } of lists) {
     for (const [index, passage] of passages.entries()) {
       const entry = found.get(passage.id) ?? { passage, rank: 0, score: 0 }
-      entry.rank += share / (fusionConstant + index + 1)
+      entry.rank += weight / (fusionConstant + index + 1)
       // The similarity of vectors is a score of its own; those by words are of different words.
-      entry.score = list < wordLists ? entry.score + share * passage.score : Math.max(entry.score, passage.score)
+      entry.score = isOfVectors ? Math.max(entry.score, passage.score) : entry.score + weight * passage.score
       found.set(passage.id, entry)
     }
   }

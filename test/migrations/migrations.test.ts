@@ -46,7 +46,12 @@ test('migrations wait for locks longer than the time limits of the database, wit
   await other('knex_migrations').where({ name: last }).delete()
   await other.raw(`alter database "${new URL(own.url).pathname.slice(1)}" set statement_timeout = 300`)
   const blocker = await other.transaction()
-  await blocker.raw('lock table events in access exclusive mode')
+  // Whichever of them the last migration changes.
+  const tables = await blocker('pg_tables')
+    .where('schemaname', 'public')
+    .whereNot('tablename', 'like', 'knex%')
+    .pluck('tablename')
+  await blocker.raw(`lock table ${tables.join(', ')} in access exclusive mode`)
   const outcome = migrate(own.url).catch((error: unknown) => String(error))
   /** The states of the sessions that have the advisory lock while another one has waited for a second. */
   const findHolders = async () => {

@@ -47,7 +47,7 @@ describe.each(Object.entries(servers))('vectors on %s', { timeout: 60_000 }, (_,
     const status = 'indexing_completed'
     await db('files').insert({ id, bot_id: botId, key, content_type: 'text/plain', status, tags } as object)
     const passages = degrees.map((each) => ({ subtype: 'paragraph', text: `${key} ${each}`, breadcrumb: [] }))
-    await insertPassages(db, { fileId: id, botId, generation: 0, first: 0 }, passages)
+    await insertPassages(db, { fileId: id, botId, generation: 0, first: 0, language: null }, passages)
     const ids = await db('passages').where({ file_id: id }).orderBy('position').pluck('id')
     await saveVectors(
       db,
