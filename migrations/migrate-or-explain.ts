@@ -12,7 +12,7 @@ export class RefusedMigrationError extends Error {
  * Migrates a database that can be used, for people who read the reason where it cannot.
  *
  * @returns the names of the migrations that ran
- * @throws UnreachableDatabaseError, UnusablePoolerError, NewerDatabaseError or RefusedMigrationError, whose messages have remedies
+ * @throws UnreachableDatabaseError, UnusablePoolerError, NewerDatabaseError, LostLockError or RefusedMigrationError, whose messages have remedies
  */
 export async function migrateOrExplain(config: Config): Promise<string[]> {
   const { database } = config

@@ -167,7 +167,14 @@ const migrationSource: Knex.MigrationSource<string> = {
   async getMigration(name) {
     const migration = migrations[name]
     if (!migration) throw new Error(`There is no migration ${name}`)
-    return { ...migration, up: (db) => withoutTimeLimits(db).then(() => migration.up(db)) }
+    return {
+      ...migration,
+      async up(db) {
+        await db.raw(noTimeLimits)
+        await assertMissing(db, name)
+        await migration.up(db)
+      },
+    }
   },
 }
 
@@ -179,9 +186,19 @@ const noTimeLimits = `
   select set_config(name, '0', true) from pg_settings
   where name in ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`
 
-async function withoutTimeLimits(db: Knex): Promise<void> {
-  await db.raw(noTimeLimits)
+/**
+ * Waits for another release step that runs migrations. There is one only where the connection with its lock has broken.
+ *
+ * @throws a conflict, after which the migrations are looked at again, when it has run this one meanwhile
+ */
+async function assertMissing(db: Knex, name: string): Promise<void> {
+  await db.raw(`select pg_advisory_xact_lock(${migrationLockKey + 1})`)
+  const done = await db('knex_migrations').where({ name }).first('id')
+  if (done) throw Object.assign(new Error(`Another release step has run ${name}`), { code: serializationFailure })
 }
+
+/** PostgreSQL's code for a transaction that is to be repeated. */
+const serializationFailure = '40001'
 
 type ConnectionSettings = ReturnType<typeof connectionSettings>
 
@@ -204,7 +221,9 @@ export async function migrate(url: string, { allowSelfSigned = false } = {}): Pr
     await lock.query(`begin; ${noTimeLimits}; select pg_advisory_xact_lock(${migrationLockKey})`)
     const state = await readMigrationState(lock)
     assertKnown(state)
-    const done = await runMissing(connection, state)
+    using kept = keepLock(lock)
+    const done = await runMissing(connection, state, kept)
+    kept.assertHeld()
     await withClient(connection, async (client) => {
       await runMigrations(client)
       await withoutQueueEvents(client)
@@ -212,6 +231,41 @@ export async function migrate(url: string, { allowSelfSigned = false } = {}): Pr
     })
     return done
   })
+}
+
+/** Less than the time after which poolers and networks end a connection that is idle. */
+const keepMilliseconds = 1000
+
+interface KeptLock extends Disposable {
+  /** @throws LostLockError */
+  assertHeld(): void
+}
+
+/**
+ * Keeps the connection with the lock in use. A pooler may end a transaction that is idle (`idle_transaction_timeout` of
+ * PgBouncer), and a network a connection.
+ */
+function keepLock(lock: Client): KeptLock {
+  let lost: unknown
+  const lose = (error: unknown) => (lost ??= error)
+  lock.on('error', lose)
+  const timer = setInterval(() => lock.query('select 1').catch(lose), keepMilliseconds)
+  return {
+    assertHeld() {
+      if (lost !== undefined) throw new LostLockError(lost)
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  }
+}
+
+/** The connection that excludes other release steps has broken. The message has a remedy. */
+export class LostLockError extends Error {
+  override name = 'LostLockError'
+
+  constructor(cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    super(`The connection with the lock of the migrations broke (${reason}): run the release step again`, { cause })
+  }
 }
 
 async function withClient<Result>(
@@ -239,8 +293,9 @@ const repeatMilliseconds = 200
  * On a new database, which has no requests, all run in one transaction, which takes half of the time.
  *
  * @returns their names
+ * @throws LostLockError after the migration during which the lock was lost
  */
-async function runMissing(connection: ConnectionSettings, { isEmpty }: MigrationState): Promise<string[]> {
+async function runMissing(connection: ConnectionSettings, { isEmpty }: MigrationState, lock: KeptLock) {
   const db = knex({ client: 'pg', connection, pool: { min: 0, max: 1 }, log: silent })
   const done: string[] = []
   let attempts = 0
@@ -248,6 +303,7 @@ async function runMissing(connection: ConnectionSettings, { isEmpty }: Migration
     // The advisory lock excludes other processes, so a knex lock found here belongs to a killed process.
     await db.migrate.forceFreeMigrationsLock({ migrationSource })
     while (true) {
+      lock.assertHeld()
       try {
         const running = isEmpty ? db.migrate.latest({ migrationSource }) : db.migrate.up({ migrationSource })
         const [, names] = (await running) as [batch: number, names: string[]]

@@ -5,7 +5,7 @@ import { UnusablePoolerError } from '#shared/connectivity/pooler.ts'
 import { openDatabase } from '#shared/store/database.ts'
 import { adoptVectorType } from '#shared/store/vector-type.ts'
 import { migrateOrExplain, RefusedMigrationError } from './migrate-or-explain.ts'
-import { listCautions, NewerDatabaseError } from './migrations.ts'
+import { listCautions, LostLockError, NewerDatabaseError } from './migrations.ts'
 
 /** The release step: migrates the database, and creates the first administrator if `ISOBOT_ADMIN_TOKEN` is set. */
 async function release(): Promise<void> {
@@ -28,6 +28,7 @@ try {
 } catch (error) {
   const explained = [
     ConfigError,
+    LostLockError,
     NewerDatabaseError,
     RefusedMigrationError,
     UnreachableDatabaseError,

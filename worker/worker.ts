@@ -94,19 +94,20 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
     openFetch: prepareFetch({ ...context, outbound }),
     stopping: stopping.signal,
   }
-  parts.adopt(startSweep(context), (stop) => stop())
-  parts.adopt(startRetention(context), (stop) => stop())
-  parts.adopt(startFileSweep(context), (stop) => stop())
-  parts.adopt(startRegisterTick(context), (stop) => stop())
-  parts.adopt(startScheduler(context), (stop) => stop())
-  parts.adopt(startDataRequests(context), (stop) => stop())
+  const periodic = [
+    startSweep(context),
+    startRetention(context),
+    startFileSweep(context),
+    startRegisterTick(context),
+    startScheduler(context),
+    startDataRequests(context),
+  ]
   const { concurrency } = config.worker
   const slots = new FairSlots(concurrency)
   exposeWorkerMetrics(context, sandbox, { slots, turns: worker.agentTurns })
-  parts.adopt(
-    startWorkerHeartbeat(context, () => slots.inUse),
-    (stop) => stop(),
-  )
+  periodic.push(startWorkerHeartbeat(context, () => slots.inUse))
+  // All at once: where PostgreSQL gives no connection, each waits for one in vain, for seconds.
+  parts.defer(async () => void (await Promise.all(periodic.map((stop) => stop()))))
   const slotQueue = new SlotQueue(slots, concurrency, (id) => {
     if (isBot(id)) worker.activity.putBack(id)
   })

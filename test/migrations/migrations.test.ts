@@ -8,7 +8,7 @@ import { ensureAdministrator } from '#shared/process/bootstrap.ts'
 import { newId } from '#shared/ids.ts'
 import { openDatabase, type Database } from '#shared/store/database.ts'
 import type { Role } from '#shared/models/tables.ts'
-import { migrate, migrations } from '../../migrations/migrations.ts'
+import { migrate, migrationLockKey, migrations } from '../../migrations/migrations.ts'
 import { createDatabase, type TestDatabase } from '../support/databases.ts'
 
 let database: TestDatabase
@@ -57,13 +57,50 @@ test('migrations wait for locks longer than the time limits of the database, wit
   const findHolders = async () => {
     const { rows } = await other.raw(`
       select state from pg_locks join pg_stat_activity using (pid)
-      where locktype = 'advisory' and granted and pg_locks.database = (select oid from pg_database where datname = current_database())
+      where locktype = 'advisory' and granted and objid = ${migrationLockKey} and pg_locks.database = (select oid from pg_database where datname = current_database())
         and exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query_start < clock_timestamp() - interval '1 second')`)
     return rows
   }
   await expect.poll(findHolders, { timeout: 10_000 }).toEqual([{ state: 'idle in transaction' }])
   await blocker.rollback()
   expect(await outcome).toEqual([last])
+  await other.destroy()
+  await own.drop()
+})
+
+test('the connection with the lock is never idle for long, and migrations whose lock is lost end with a remedy and exclude others', async () => {
+  const own = await createDatabase()
+  const other = knex({ client: 'pg', connection: own.url })
+  const names = Object.keys(migrations).slice(-2)
+  for (const name of names.toReversed()) await migrations[name]!.down!(other)
+  await other('knex_migrations').whereIn('name', names).delete()
+  const blocker = await other.transaction()
+  await blocker.raw('lock table events in access exclusive mode')
+  const first = migrate(own.url).catch((error: unknown) => String(error))
+  const findHolders = async (): Promise<{ pid: number; state_change: Date }[]> => {
+    const { rows } = await other.raw(`
+      select pid, state_change from pg_locks join pg_stat_activity using (pid)
+      where locktype = 'advisory' and granted and objid = ${migrationLockKey}
+        and pg_locks.database = (select oid from pg_database where datname = current_database())`)
+    return rows
+  }
+  const countWaiting = async () => {
+    const { rows } = await other.raw(
+      `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    return rows.length as number
+  }
+  await expect.poll(countWaiting, { timeout: 10_000 }).toBe(1)
+  const [holder] = await findHolders()
+  const lastUse = async () => Number((await findHolders())[0]!.state_change)
+  await expect.poll(lastUse, { timeout: 5000 }).toBeGreaterThan(Number(holder!.state_change))
+  await other.raw('select pg_terminate_backend(?)', [holder!.pid])
+  const second = migrate(own.url)
+  await expect.poll(countWaiting, { timeout: 10_000 }).toBe(2)
+  await blocker.rollback()
+  expect(await first).toMatch(/^LostLockError: .*terminating connection.*: run the release step again$/)
+  expect(await second).toEqual([])
+  expect(await other('knex_migrations').whereIn('name', names)).toHaveLength(2)
   await other.destroy()
   await own.drop()
 })

@@ -134,7 +134,9 @@ async function attempt<Result>(
   what: string,
   work: () => Promise<Result>,
 ): Promise<Result | undefined> {
-  const { log } = context
+  const { log, dependencies } = context
+  // The further kinds of rows would each wait for a connection in vain.
+  if (!dependencies.database.isUp()) return undefined
   try {
     return await work()
   } catch (error) {
