@@ -1,6 +1,7 @@
 import type { Server } from 'node:net'
 import { maxOpenFiles } from '#shared/process/open-files.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
+import type { Metrics } from '#shared/telemetry/metrics.ts'
 
 /** Files that a process opens beside connections of clients: connections to PostgreSQL, Redis and stores, and its own. */
 const reservedFiles = 100
@@ -13,12 +14,17 @@ const logMilliseconds = 60_000
  *
  * @param openFiles the limit of the process
  */
-export function limitConnections(server: Server, log: Pick<Logger, 'error'>, openFiles = maxOpenFiles()): void {
+export function limitConnections(
+  server: Server,
+  { log, metrics }: { log: Pick<Logger, 'error'>; metrics: Pick<Metrics, 'connectionRefusals'> },
+  openFiles = maxOpenFiles(),
+): void {
   if (!Number.isFinite(openFiles)) return
   server.maxConnections = Math.max(openFiles - reservedFiles, Math.floor(openFiles / 2))
   let refused = 0
   let loggedAt = -Infinity
   server.on('drop', () => {
+    metrics.connectionRefusals.inc()
     refused += 1
     if (performance.now() - loggedAt < logMilliseconds) return
     const figures = { refused, connections: server.maxConnections, openFiles }

@@ -244,7 +244,7 @@ export async function startServer(context: Context, drainMilliseconds = 0): Prom
   const server = createServer({ shouldUpgradeCallback: wantsWebSocket, requireHostHeader: false }, handle)
   answerProtocolErrors(server)
   limitArrival(server)
-  limitConnections(server, context.log)
+  limitConnections(server, context)
   const tunnels = openTunnels(context)
   acceptUpgrades(server, { context, tunnels, ...parts })
   server.keepAliveTimeout = keepAliveMilliseconds

@@ -23,6 +23,8 @@ export interface Metrics {
   tenantRefusals: Counter<'for' | 'reason'>
   /** Clients that were disconnected because they read nothing: an `answer`, a `stream`, or one of all `streams` together. */
   unreadDisconnects: Counter<'of'>
+  /** Connections that an api refused because it may open no more files. */
+  connectionRefusals: Counter
   events: Counter<'outcome'>
   queueSeconds: Histogram
   handlingSeconds: Histogram
@@ -158,6 +160,10 @@ export function openMetrics(isRead: boolean): Metrics {
     unreadDisconnects: counter('unread_disconnects_total', 'Clients disconnected because they read nothing', {
       of: ['answer', 'stream', 'streams'],
     }),
+    connectionRefusals: counter(
+      'connection_refusals_total',
+      'Connections that were refused at the limit of open files',
+    ),
     events: counter('events_total', 'Handled events, by outcome', {
       outcome: ['processed', 'ignored', 'failed', 'retried', 'interrupted'],
     }),
