@@ -48,32 +48,51 @@ const [fewest, most] = [100, 2000]
 const unspoken = new Set(['code', 'table'])
 
 /**
+ * The least share of small words in a text of a language. Common languages have a third to a half of them; lists of names or codes,
+ * and logs, have few of any language.
+ */
+const fewSmallWords = 0.1
+
+/**
  * The language of a file, as the name of a configuration of PostgreSQL's text search.
  *
  * @param passages the first ones of the file
  * @returns null for English, and where the language is unknown to this server or to us
  */
 export async function languageOf(db: Database, passages: NewPassage[]): Promise<string | null> {
-  const configuration = configurations.get(await recognize(passages))
+  const text = beginningOf(passages)
+  const configuration = text.length < fewest ? undefined : configurations.get(await recognize(text))
   if (configuration === undefined) return null
-  const known = await query(
+  const words = text.normalize('NFC').toLowerCase().split(' ')
+  const [known] = await query<{ small: number | null }>(
     db,
-    'select from pg_ts_config where cfgname = :configuration and pg_ts_config_is_visible(oid)',
-    {
-      configuration,
-    },
+    `select case when dictinitoption like '%stopwords%' then
+       (select avg((ts_lexize(dictionary.oid::regdictionary, word) = '{}')::integer)::float8 from unnest(:words::text[]) as word)
+     end as small
+     from pg_ts_config configuration
+     join pg_ts_dict dictionary on dictname = cfgname || '_stem' and dictnamespace = cfgnamespace
+     where cfgname = :configuration and cfgnamespace = 'pg_catalog'::regnamespace`,
+    { configuration, words },
   )
-  return known.length > 0 ? configuration : null
+  // Some dictionaries know no small words.
+  return known === undefined || (known.small ?? 1) < fewSmallWords ? null : configuration
 }
 
-async function recognize(passages: NewPassage[]): Promise<string> {
+/** The words at the beginning of a file, with single spaces between them. */
+function beginningOf(passages: NewPassage[]): string {
   let text = ''
-  for (const passage of passages) {
+  for (const { subtype, text: more } of passages) {
     if (text.length >= most) break
-    if (!unspoken.has(passage.subtype)) text += `${passage.text.slice(0, most).replaceAll(/\P{L}+/gu, ' ')} `
+    if (!unspoken.has(subtype)) text += `${more.slice(0, most)} `
   }
-  if (text.length < fewest) return 'und'
+  return text
+    .replaceAll(/[^\p{L}\p{M}]+/gu, ' ')
+    .slice(0, most)
+    .trim()
+}
+
+async function recognize(text: string): Promise<string> {
   // Its data is not needed by processes that index nothing.
   const { franc } = await import('franc')
-  return franc(text.slice(0, most), { only: [...configurations.keys(), ...others] })
+  return franc(text, { only: [...configurations.keys(), ...others] })
 }

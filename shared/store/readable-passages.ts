@@ -17,28 +17,33 @@ export const candidates = 50
 
 export const passageColumns = `passages.id, passages.file_id, passages.position, passages.subtype, passages.breadcrumb, passages.page, passages.text`
 
+type Condition = (passages: Knex.QueryBuilder) => void
+
 /**
  * The passages of indexed files that a caller may read.
  *
- * @param among restricts a query to some passages, by the index that finds them: plans are made for no values, and would begin
- *   with all passages of the bot
+ * @param conditions restrict a query to some passages, one after the other, by the index that finds those of the first, and before
+ *   anything else: plans are made for no values, and would begin with all passages of the bot, or once more for each file
  */
-export function readablePassages(
-  db: Database,
-  scope: Scope,
-  tags: TagCondition[],
-  among?: (passages: Knex.QueryBuilder) => void,
-) {
-  const some =
-    among &&
-    db('passages')
-      .modify(among)
-      .offset(db.raw('0') as unknown as number)
-  const passages: Knex.QueryBuilder = some ? db.from(some.as('passages')) : db('passages')
+export function readablePassages(db: Database, scope: Scope, tags: TagCondition[], conditions: Condition[] = []) {
+  const [first, ...others] = conditions
+  const passages: Knex.QueryBuilder = first
+    ? db.withMaterialized('some', inOrder(db, first, others)).from('some as passages')
+    : db('passages')
   return passages
     .joinRaw('join files on files.id = passages.file_id and files.index_generation = passages.generation')
     .where('passages.bot_id', scope.botId)
     .whereRaw(`files.status = 'indexing_completed'`)
     .whereRaw(isReadable, fileBindings(scope))
     .modify((list) => whereTagConditions(list, 'files.tags', tags))
+}
+
+/** PostgreSQL does not merge a query with an offset into the one around it. */
+function inOrder(db: Database, first: Condition, others: Condition[]): Knex.QueryBuilder {
+  const start: Knex.QueryBuilder = db('passages').modify(first)
+  return others.reduce(
+    (passages, condition) =>
+      db.from(passages.offset(db.raw('0') as unknown as number).as('passages')).modify(condition),
+    start,
+  )
 }

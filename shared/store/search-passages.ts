@@ -180,10 +180,10 @@ async function byWords(
   const bot = quoteTerm(botTerm(scope.botId))
   const [first, ...others] = matchesOf(words, bounds).map(({ match, limit }) => {
     const haveWords = (passages: Knex.QueryBuilder) =>
-      void passages.whereRaw(`passages.terms @@ ?::tsquery and passages.${isIn(language)}`, [`${bot} & (${match})`])
-    return readablePassages(db, scope, tags, files ? ofFiles(files) : haveWords)
-      .modify((passages) => files && haveWords(passages))
-      .modify((passages) => void (limit !== undefined && passages.limit(limit)))
+      void passages.whereRaw(`passages.${isIn(language)} and passages.terms @@ ?::tsquery`, [`${bot} & (${match})`])
+    return readablePassages(db, scope, tags, files ? [ofFiles(files), haveWords] : [haveWords]).modify(
+      (passages) => void (limit !== undefined && passages.limit(limit)),
+    )
   })
   const shared = (
     others.length === 0
@@ -275,7 +275,7 @@ async function byTrigrams(db: Database, scope: Scope, { tags }: Search, words: W
   const score = words.map(() => 'word_similarity(?, passages.folded)').join(' + ')
   const alike = words.map(() => `? <% passages.folded`).join(' or ')
   const files = await fewFiles(db, scope, tags)
-  const found = readablePassages(db, scope, tags, files && ofFiles(files))
+  const found = readablePassages(db, scope, tags, files && [ofFiles(files)])
     .whereRaw(`(${alike})`, terms)
     .select(db.raw(`${passageColumns}, passages.folded`))
     .limit(maxAlike)

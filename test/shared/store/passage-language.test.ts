@@ -120,6 +120,22 @@ describe('the language of a file', () => {
     ['portuguese', [passage(portuguese)]],
     ['french', [passage(french)]],
     ['russian', [passage(russian)]],
+    [
+      'greek',
+      [
+        passage(
+          'Η επιστροφή του προϊόντος είναι δυνατή μέσα σε τριάντα ημέρες από την αγορά, αν το προϊόν δεν έχει χρησιμοποιηθεί.',
+        ),
+      ],
+    ],
+    [
+      'romanian',
+      [
+        passage(
+          'Returnarea produsului este posibilă în termen de treizeci de zile de la cumpărare, dacă produsul nu a fost folosit.',
+        ),
+      ],
+    ],
     ['that of English', [passage(english)], null],
     ['that of English for a short text', [passage('Öffnungszeiten: Mo bis Fr 9–17')], null],
     ['that of English without a text', [], null],
@@ -131,6 +147,20 @@ describe('the language of a file', () => {
           'Zwrot towaru jest możliwy w ciągu trzydziestu dni od zakupu w naszym sklepie, jeśli towar nie był używany. '.repeat(
             3,
           ),
+        ),
+      ],
+      null,
+    ],
+    [
+      'that of English for a list of codes',
+      [passage(Array.from({ length: 200 }, (_, index) => `w${(index * 48_271 * 7919).toString(36)}`).join(' '))],
+      null,
+    ],
+    [
+      'that of English for a list of names',
+      [
+        passage(
+          'Joris van Dijk, Anneke Smit, Pieter Jansen, Sanne Visser, Bram Mulder, Femke Bakker, Koen Meijer, Lotte Peters',
         ),
       ],
       null,
