@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Plugin } from 'esbuild'
 import { shapesOf, type Shapes } from '../modules/shapes.ts'
-import { modulesOf, nodeModuleNames, scriptNames, type ScriptName } from '../modules/table.ts'
+import { furtherModules, modulesOf, nodeModuleNames, scriptNames, type ScriptName } from '../modules/table.ts'
 import { builtOnce, type Built } from './build-cache.ts'
 import { bundle, isolateOptions, stopEsbuild } from './programs.ts'
 
@@ -78,8 +78,8 @@ return module.exports.provide }
       const module = { exports: {} }
       return load(require, module, module.exports)(platform, ${JSON.stringify(shapes)}, require)
     }
-    const names = ${JSON.stringify(modulesOf(name))}
-    if (names.length === 0) provide()
+    const names = ${JSON.stringify([...modulesOf(name), ...(furtherModules[name] ?? [])])}
+    if (${modulesOf(name).length === 0}) provided = provide()
     return Object.fromEntries(names.map((name) => [name, () => (provided ??= provide())[name]()]))
   }
 })()`

@@ -24,6 +24,7 @@ export const scriptNames = [
   'stream',
   'http',
   'sockets',
+  'undici',
   'zlib',
   'crypto',
   'keys',
@@ -165,12 +166,16 @@ const needs: Partial<Record<ScriptName, readonly ScriptName[]>> = {
   stream: ['common'],
   http: ['common', 'stream'],
   sockets: ['common', 'stream'],
+  undici: ['common', 'stream', 'http'],
   zlib: ['common', 'stream'],
   crypto: ['common'],
   shapes: ['common'],
 }
 
-/** The modules that a script provides; two scripts provide `crypto`, and a bundle gets one of them. */
+/** Modules that are none of Node's. */
+export const furtherModules: Partial<Record<ScriptName, readonly string[]>> = { undici: ['undici'] }
+
+/** The modules of Node that a script provides; two scripts provide `crypto`, and a bundle gets one of them. */
 export function modulesOf(script: ScriptName): NodeModuleName[] {
   const shown = script === 'keys' ? 'crypto' : script
   return nodeModuleNames.filter((name) => nodeModules[name].script === shown)
@@ -203,6 +208,12 @@ const tokenizerImports = './tiktoken_bg.js'
 /** A name of the interface of QuickJS in WebAssembly, a property that no bundler renames; the script `quickjs` has the engine. */
 const quickJsName = '_QTS_NewRuntime'
 
+/** The beginning of the name under which `undici` looks for its default dispatcher, a text that no bundler renames. */
+const undiciName = 'undici.globalDispatcher.'
+
+/** A request for `undici` that is left to the isolate. */
+const requiresUndici = /\(\s*["'`]undici["'`]\s*\)/
+
 /** Scripts in place of programs in WebAssembly, which need nothing of Node. */
 const programScripts: readonly ScriptName[] = ['tokenizer', 'quickjs']
 
@@ -211,9 +222,10 @@ export function scriptsFor(code: string): ScriptName[] {
   const found = new Set<ScriptName>()
   if (code.includes(tokenizerImports)) found.add('tokenizer')
   if (code.includes(quickJsName)) found.add('quickjs')
+  if (code.includes('undici') && (code.includes(undiciName) || requiresUndici.test(code))) found.add('undici')
   // A search for the text is faster than the pattern, and most native bots do not contain it. The name in place of `import` is
   // `importName`.
-  if (code.includes('require') || code.includes('impor')) {
+  if (code.includes('require') || code.includes('impor') || code.includes('BuiltinModule')) {
     for (const { 1: name, index } of code.matchAll(calls)) {
       if (!isMethod(code, index)) found.add(nodeModules[name as NodeModuleName].script)
     }
@@ -253,9 +265,10 @@ function countOf(code: string, text: string | RegExp): number {
   return typeof text === 'string' ? code.split(text).length - 1 : (code.match(text)?.length ?? 0)
 }
 
-/** Whether the call with this opening parenthesis is one of a method, as in `emitter.on("process")`. */
+/** Whether the call with this opening parenthesis is one of a method, as in `emitter.on("process")`, but for Node's own. */
 function isMethod(code: string, parenthesis: number): boolean {
-  let at = parenthesis - 1
+  const end = code.startsWith('?.', parenthesis - 2) ? parenthesis - 2 : parenthesis
+  let at = end - 1
   while (at >= 0 && /[\w$]/.test(code[at]!)) at -= 1
-  return code[at] === '.'
+  return code[at] === '.' && code.slice(at + 1, end) !== 'getBuiltinModule'
 }

@@ -206,3 +206,44 @@ function abortError(cause?: Error): Error {
   const error = codedError('ABORT_ERR', 'The operation was aborted')
   return Object.assign(error, { name: 'AbortError' }, cause && { cause })
 }
+
+/** Where the library looks for the end of a stream of the web. */
+const isClosedPromise = Symbol.for('nodejs.webstream.isClosedPromise')
+
+/** Lets `finished` wait for streams of the web, also for those that somebody else reads or writes. */
+export function tellEnds(): void {
+  const ends = new WeakMap<object, { promise: Promise<void> }>()
+  const get = function (this: WithState) {
+    const known = ends.get(this) ?? { promise: endOf(this) }
+    ends.set(this, known)
+    return known
+  }
+  const classes = [globalThis.ReadableStream, globalThis.WritableStream] as ({ prototype: object } | undefined)[]
+  for (const Class of classes)
+    if (Class) Object.defineProperty(Class.prototype, isClosedPromise, { get, configurable: true })
+}
+
+/** A stream of `web-streams-polyfill`. */
+interface WithState {
+  _state: string
+  _storedError: unknown
+}
+
+/* oxlint-disable no-underscore-dangle -- The names that the package gives them. */
+function endOf(stream: WithState): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let state = stream._state
+    const settle = () => {
+      if (state === 'closed') resolve()
+      // The reason is stored behind the state.
+      else if (state === 'errored') queueMicrotask(() => reject(stream._storedError))
+    }
+    settle()
+    const set = (value: string) => {
+      state = value
+      settle()
+    }
+    Object.defineProperty(stream, '_state', { get: () => state, set, configurable: true, enumerable: true })
+  })
+}
+/* oxlint-enable no-underscore-dangle */

@@ -68,7 +68,53 @@ export function webAssemblyOf(open: OpenProgram, others?: StandIn): StandIn {
 }
 
 function refusal(): Error {
-  return new CompileError('WebAssembly is not available here: only the tokenizer and QuickJS of published packages are')
+  return new CompileError(
+    'WebAssembly is not available here: only the tokenizer, QuickJS and the parser of undici in published packages are',
+  )
+}
+
+/** A program that the platform has in JavaScript, and that code may also open at once. */
+export interface SyncProgram {
+  /** Whether these bytes are the program. */
+  matches(bytes: unknown): boolean
+  /** @returns its exports */
+  open(imports: Imports): object
+}
+
+/** The stand-in with a program that code compiles first. */
+export function withSyncProgram({ matches, open }: SyncProgram, others: StandIn = empty): object {
+  // oxlint-disable-next-line typescript/no-extraneous-class -- Code makes and compares modules, and reads nothing of them.
+  class Module {
+    constructor(bytes: unknown) {
+      if (!matches(bytes)) throw refusal()
+    }
+  }
+  class OpenedInstance {
+    readonly exports: object
+
+    constructor(_module: Module, imports: Imports = {}) {
+      this.exports = open(imports)
+    }
+  }
+  return {
+    ...others,
+    Module,
+    Instance: OpenedInstance,
+    compile: async (bytes: unknown) => new Module(bytes),
+    async instantiate(program: unknown, imports?: Imports): Promise<unknown> {
+      if (program instanceof Module) return new OpenedInstance(program, imports)
+      if (!matches(program)) return others.instantiate(program, imports)
+      const module = new Module(program)
+      return { module, instance: new OpenedInstance(module, imports) }
+    },
+  }
+}
+
+/** Defines the stand-in with a program that code compiles first, in an isolate. */
+export function defineSyncProgram(program: SyncProgram): void {
+  const { WebAssembly: others } = globalThis as { WebAssembly?: StandIn }
+  const value = withSyncProgram(program, others)
+  Object.defineProperty(globalThis, 'WebAssembly', { value, writable: true, configurable: true })
 }
 
 /** Defines the stand-in in an isolate, or adds a program to the one that an earlier script has defined. */

@@ -210,16 +210,33 @@ function randomInt(first: number, ...values: (number | GiveNumber | undefined)[]
   return undefined
 }
 
+/** The largest range of Node's `randomInt`: 48 bits. */
+const largestRange = 2 ** 48 - 1
+
 function numberBetween(first: number, end: number | undefined): number {
   const [low, high] = end === undefined ? [0, first] : [first, end]
+  checkSafe('min', low)
+  checkSafe('max', high)
   const range = high - low
-  if (!(range > 0 && range <= 2 ** 32)) throw new RangeError('The range of randomInt must be at most 2 ** 32')
-  const numbers = new Uint32Array(1)
+  if (range <= 0) throw outOf('max', `greater than the value of "min" (${low})`, high)
+  if (range > largestRange) throw outOf(end === undefined ? 'max' : 'max - min', `<= ${largestRange}`, range)
   // Rejects the last numbers, which would make the start of the range more likely.
-  const fair = 2 ** 32 - (2 ** 32 % range)
-  do crypto.getRandomValues(numbers)
-  while (numbers[0]! >= fair)
-  return low + (numbers[0]! % range)
+  const fair = 2 ** 48 - (2 ** 48 % range)
+  for (;;) {
+    const [upper, lower] = crypto.getRandomValues(new Uint32Array(2)) as unknown as [number, number]
+    const number = (upper % 2 ** 16) * 2 ** 32 + lower
+    if (number < fair) return low + (number % range)
+  }
+}
+
+function checkSafe(name: string, value: unknown): void {
+  if (Number.isSafeInteger(value)) return
+  throw codedError('ERR_INVALID_ARG_TYPE', `The "${name}" argument must be a safe integer`, TypeError)
+}
+
+function outOf(name: string, rule: string, value: number): Error {
+  const message = `The value of "${name}" is out of range. It must be ${rule}. Received ${value}`
+  return codedError('ERR_OUT_OF_RANGE', message, RangeError)
 }
 
 function timingSafeEqual(one: unknown, other: unknown): boolean {

@@ -64,8 +64,13 @@ function isAscii(bytes: Uint8Array | ArrayBuffer): boolean {
   return given.every((byte) => byte < 128)
 }
 
+/** undici asks for the second branch to have chunks of its own, which matters only to code that changes them. */
+function ReadableStreamTee(stream: ReadableStream): [ReadableStream, ReadableStream] {
+  return stream.tee()
+}
+
 function webStreams(): object {
-  return globalsNamed([...globalsOf.streams, ...globalsOf.compression])
+  return { ...globalsNamed([...globalsOf.streams, ...globalsOf.compression]), ReadableStreamTee }
 }
 
 function performanceModule(): object {

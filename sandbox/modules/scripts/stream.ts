@@ -10,6 +10,7 @@ import {
   nodeStreamOf,
   readableFromWeb,
   readableToWeb,
+  tellEnds,
   writableFromWeb,
   writableToWeb,
 } from '../web-adapters.ts'
@@ -29,6 +30,7 @@ let completed: typeof stream | undefined
 function streamModule(): typeof stream {
   if (completed) return completed
   completed = stream
+  tellEnds()
   const { Readable, Writable, Duplex, Stream } = stream
   // Forms of libraries are streams of Node's first version, which cannot be iterated; `fetch` reads them so.
   addTo(Stream.prototype, { [Symbol.asyncIterator]: iterate })

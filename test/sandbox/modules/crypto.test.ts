@@ -137,7 +137,7 @@ describe('the rest of crypto does what Node does', () => {
       ],
       [
         'random values',
-        `const crypto = require('crypto'); return [crypto.randomBytes(70_000).length, crypto.randomFillSync(new Uint8Array(4)).length, crypto.randomInt(1), /^[0-9a-f-]{36}$/.test(crypto.randomUUID())]`,
+        `const crypto = require('crypto'); return [crypto.randomBytes(70_000).length, crypto.randomFillSync(new Uint8Array(4)).length, crypto.randomInt(1), Number.isInteger(crypto.randomInt(0, 1e11)), crypto.randomInt(2 ** 48 - 1) >= 0, crypto.randomInt(-5, -4), ...[[2 ** 48], [-1, 2 ** 48 - 1], [5, 5], [1.5], ['a']].map((range) => { try { return crypto.randomInt(...range) } catch (error) { return [error.name, error.code] } }), /^[0-9a-f-]{36}$/.test(crypto.randomUUID())]`,
       ],
     ],
     'sdk',

@@ -297,6 +297,14 @@ describe('polyfills do what Node does', () => {
         `const { AsyncLocalStorage } = require('async_hooks'); const [storage, outer] = [new AsyncLocalStorage(), new AsyncLocalStorage()]; const seen = []; const look = (of) => seen.push([of, storage.getStore(), outer.getStore()]); const nap = (ms) => new Promise((resolve) => setTimeout(resolve, ms)); const step = async (name, work) => { await storage.run(name, async () => { await work() }); look('after ' + name) }; await outer.run('outer', () => step('map', async () => { await Promise.all([60, 40, 20].map(async (ms) => { await step('i' + ms, () => step('in' + ms, async () => { await nap(ms); await Promise.all([nap(1), nap(2).then(() => look('then ' + ms))]); look('late ' + ms) })); look('item ' + ms) })); look('mapped') })); await Promise.all(['a', 'b'].map((name, index) => storage.run(name, async () => { await nap(20 + index * 20); look(name); storage.enterWith(name + '!'); await nap(40); look(name) }))); await nap(1); look('end'); class Answer extends Promise { withDetails() { return this.then((text) => text + '!') } }; seen.push(await storage.run('own class', () => new Answer((resolve) => setTimeout(resolve, 5, 'yes'))).withDetails()); look('end'); return seen.map((one) => JSON.stringify(one)).toSorted()`,
       ],
       [
+        'the end of streams of the web',
+        `const { finished } = require('stream'); const { finished: ended } = require('stream/promises'); const wait = (stream) => new Promise((resolve) => finished(stream, (...values) => resolve(values.map((value) => value?.message ?? null)))); const seen = []; const read = new ReadableStream({ start(controller) { controller.enqueue(1); setTimeout(() => controller.close(), 20) } }); const reading = wait(read); for await (const chunk of read) seen.push(chunk); seen.push(await reading, await wait(new ReadableStream({ start(controller) { setTimeout(() => controller.error(new Error('failed')), 10) } }))); const written = new WritableStream(); const writing = wait(written); written.getWriter().close(); seen.push(await writing, await wait(new WritableStream({ start(controller) { controller.error(new Error('refused')) } }))); await ended(new ReadableStream({ start(controller) { controller.close() } })); const cancelled = new ReadableStream({}); const cancelling = wait(cancelled); await cancelled.cancel('enough'); seen.push(await cancelling); const { body } = new Response('text'); const consuming = wait(body); seen.push(await new Response(body).text(), await consuming); return seen`,
+      ],
+      [
+        'two branches of a stream of the web',
+        `const { ReadableStreamTee } = require('stream/web'); const texts = await Promise.all(ReadableStreamTee(new Response('text').body, true).map((branch) => new Response(branch).text())); return texts`,
+      ],
+      [
         'a function that requires modules, made by another one',
         `const { createRequire, isBuiltin, builtinModules } = require('module'); const load = createRequire('/bot.js'); const failed = (name) => { try { return load(name) } catch (error) { return error.code } }; return [load('path') === require('path'), load('node:path') === require('path'), failed('no-such-package'), failed('./native.node'), isBuiltin('node:fs'), isBuiltin('no-such-package'), builtinModules.includes('fs')]`,
       ],
@@ -311,6 +319,12 @@ describe('polyfills do what Node does', () => {
     ],
     'sdk',
   )
+})
+
+test('packages that list the properties of all built-in objects find each, and no memory that threads share', async () => {
+  const code = `require('util'); const names = ['Atomics', 'JSON', 'Math', 'Proxy', 'Reflect', 'FinalizationRegistry', 'AggregateError']
+    return [names.map((name) => Reflect.ownKeys(globalThis[name]).length > 0), typeof SharedArrayBuffer]`
+  expect(await told(code)).toEqual([[false, true, true, true, true, true, true], 'undefined'])
 })
 
 test('a subscriber of a channel that fails keeps nothing from the other ones and from the traced code', async () => {
