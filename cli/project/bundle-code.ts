@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
+import { join } from 'node:path'
 import {
   context,
   type BuildContext,
@@ -122,7 +124,8 @@ const unbundledImports: Plugin = {
       const isOptional = kind !== 'import-statement' && packageOf(importer) !== undefined
       if (args.pluginData === isResolved || !(isOptional || isBuiltin(path))) return undefined
       const own = await build.resolve(path, { importer, namespace, resolveDir, kind, pluginData: isResolved })
-      if (own.errors.length === 0 && !own.external) return undefined
+      const isReplaced = own.errors.length === 0 && !own.external
+      if (isReplaced && !(isBuiltin(path) && isOfOthers(path, importer, own.path))) return undefined
       return isBuiltin(path) ? toNodeModule(args) : { path, namespace: absent }
     })
     build.onResolve({ filter: nativeCode }, ({ path, importer }) =>
@@ -134,6 +137,23 @@ const unbundledImports: Plugin = {
       return { contents: `throw Object.assign(new Error(${message}), { code: 'MODULE_NOT_FOUND' })` }
     })
   },
+}
+
+/**
+ * Whether a file belongs to a package with the name of a module of Node, such as `buffer`, that another package has brought along: the
+ * importing one does not depend on it, and expects Node's.
+ */
+function isOfOthers(name: string, importer: string, file: string): boolean {
+  if (packageOf(file) !== name) return false
+  const [folder] = /^.*node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(importer) ?? []
+  if (folder === undefined) return false
+  try {
+    const told = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, object | undefined>
+    const { dependencies = {}, peerDependencies = {}, optionalDependencies = {}, browser = {} } = told
+    return ![dependencies, peerDependencies, optionalDependencies, browser].some((names) => Object.hasOwn(names, name))
+  } catch {
+    return false
+  }
 }
 
 function toNodeModule({ path, importer, kind }: OnResolveArgs): OnResolveResult {

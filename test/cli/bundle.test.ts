@@ -169,6 +169,22 @@ test('modules of Node without working functions are refused in files of the proj
   })
 })
 
+test('a package with the name of a module of Node stands for it in the packages that depend on it, and in no others', async () => {
+  const bundled = await bundle('named', {
+    'index.ts': `import { old } from 'old'; import { current } from 'current'; export const hooks = { async afterTurnEnd() { return [old, current] } }`,
+    'node_modules/buffer/package.json': JSON.stringify({ name: 'buffer', version: '5.0.0', main: 'index.js' }),
+    'node_modules/buffer/index.js': `exports.name = 'the package of that name'`,
+    'node_modules/old/package.json': JSON.stringify({ name: 'old', main: 'index.js', dependencies: { buffer: '5' } }),
+    'node_modules/old/index.js': `exports.old = require('buffer').name`,
+    'node_modules/current/package.json': JSON.stringify({ name: 'current', main: 'index.js' }),
+    'node_modules/current/index.js': `exports.current = require('buffer').constants.MAX_LENGTH`,
+  })
+  if (!('bundle' in bundled)) throw new Error(JSON.stringify(bundled))
+  const { code } = bundled.bundle
+  expect(code).toContain('the package of that name')
+  expect(code).toMatch(/(?:require|import\w*)[^\n]*\("buffer"\)|from "buffer"/)
+})
+
 function largeFunction(index: number): string {
   return `export function theFunctionOfThisNumber${index}(theParameterOfTheFunction) {
           return theParameterOfTheFunction + theParameterOfTheFunction + ${index}

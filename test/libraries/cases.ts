@@ -149,6 +149,18 @@ export async function answer(url: string) {
   },
   {
     group: 'HTTP',
+    packages: { undici: '7.30.2' },
+    use: '`fetch` and `request`',
+    source: `import { fetch, request } from 'undici'
+export async function answer(url: string) {
+  await request(\`\${url}/json\`, { method: 'POST', body: 'some' })
+  return (await (await fetch(\`\${url}/json\`)).json()).text
+}`,
+    expects: heard,
+    note: 'an `Agent` of its own opens [connections](node-modules.md#connections)',
+  },
+  {
+    group: 'HTTP',
     packages: { ws: '8.23.0' },
     use: 'a client',
     source: `import WebSocket from 'ws'
@@ -213,6 +225,27 @@ export async function answer(url: string) {
   return String((await new WebClient('key', { slackApiUrl: \`\${url}/\` }).api.test()).ok)
 }`,
     expects: 'true',
+  },
+  {
+    group: 'Services',
+    packages: { 'discord.js': '14.28.1' },
+    use: 'a message, by `REST`',
+    source: `import { REST, Routes } from 'discord.js'
+export async function answer(url: string) {
+  const rest = new REST({ version: '10', api: \`\${url}/api\` }).setToken('key')
+  return (await rest.post(Routes.channelMessages('1'), { body: { content: 'Hi' } })).content
+}`,
+    expects: heard,
+  },
+  {
+    group: 'Services',
+    packages: { grammy: '1.46.0' },
+    use: 'a message',
+    source: `import { Bot } from 'grammy'
+export async function answer(url: string) {
+  return (await new Bot('1:key', { client: { apiRoot: url } }).api.sendMessage(1, 'Hi')).text
+}`,
+    expects: heard,
   },
   {
     group: 'Services',
@@ -312,6 +345,27 @@ export async function answer(_url: string, { postgres }) {
   },
   {
     group: 'Databases',
+    packages: { 'drizzle-orm': '0.45.4', pg: '8.23.1' },
+    use: 'rows of a table',
+    source: `import { drizzle } from 'drizzle-orm/node-postgres'
+import { pgTable, text } from 'drizzle-orm/pg-core'
+import { sql } from 'drizzle-orm'
+import { Pool } from 'pg'
+export async function answer(_url: string, { postgres }) {
+  const pool = new Pool({ connectionString: postgres })
+  const database = drizzle(pool)
+  await database.execute(sql\`create table if not exists words (word text)\`)
+  const words = pgTable('words', { word: text('word') })
+  await database.insert(words).values({ word: 'this' })
+  const [row] = await database.select().from(words)
+  await pool.end()
+  return row.word
+}`,
+    expects: 'this',
+    note: 'over [connections](node-modules.md#connections)',
+  },
+  {
+    group: 'Databases',
     packages: { ioredis: '6.0.0' },
     use: 'keys and a pipeline',
     source: `import { Redis } from 'ioredis'
@@ -347,6 +401,17 @@ export async function answer(_url: string, { redis }) {
     source: `import { Redis } from '@upstash/redis'
 export async function answer(url: string) {
   return await new Redis({ url, token: 'key' }).get('name')
+}`,
+    expects: heard,
+  },
+  {
+    group: 'Databases',
+    packages: { '@qdrant/js-client-rest': '1.18.0' },
+    use: 'its collections',
+    source: `import { QdrantClient } from '@qdrant/js-client-rest'
+export async function answer(url: string) {
+  const client = new QdrantClient({ url, port: Number(new URL(url).port), checkCompatibility: false })
+  return (await client.getCollections()).collections[0].name
 }`,
     expects: heard,
   },
@@ -465,6 +530,20 @@ export function answer() {
     expects: '2',
   },
   {
+    group: 'Data',
+    packages: { pino: '10.4.0' },
+    use: 'a line of a log',
+    source: `import pino from 'pino'
+export function answer() {
+  const lines: string[] = []
+  pino({ base: null, timestamp: false }, { write: (line) => lines.push(line) }).info({ some: 'thing' }, 'this')
+  return JSON.parse(lines[0]).msg
+}`,
+    expects: 'this',
+    form: 'node',
+    note: '`"packages": "node"` in `isobot.json`',
+  },
+  {
     group: 'Dates and text',
     packages: { 'date-fns': '4.4.0' },
     use: 'a date',
@@ -576,6 +655,58 @@ export function answer() {
   },
   {
     group: 'Formats',
+    packages: { exceljs: '4.4.0' },
+    use: 'a workbook, written and read',
+    source: `import ExcelJS from 'exceljs'
+export async function answer() {
+  const workbook = new ExcelJS.Workbook()
+  workbook.addWorksheet('words').addRow(['this', 1])
+  const read = new ExcelJS.Workbook()
+  await read.xlsx.load(await workbook.xlsx.writeBuffer())
+  return read.getWorksheet('words').getCell('A1').value
+}`,
+    expects: 'this',
+  },
+  {
+    group: 'Formats',
+    packages: { docx: '9.15.2' },
+    use: 'a document',
+    source: `import { Document, Packer, Paragraph } from 'docx'
+export async function answer() {
+  const bytes = await Packer.toArrayBuffer(new Document({ sections: [{ children: [new Paragraph('this')] }] }))
+  return new TextDecoder().decode(bytes.slice(0, 2))
+}`,
+    expects: 'PK',
+  },
+  {
+    group: 'Formats',
+    packages: { unpdf: '1.7.0', 'pdf-lib': '1.17.1' },
+    use: 'the text of a document',
+    source: `import { extractText, getDocumentProxy } from 'unpdf'
+import { PDFDocument } from 'pdf-lib'
+export async function answer() {
+  const made = await PDFDocument.create()
+  made.addPage().drawText('this')
+  return (await extractText(await getDocumentProxy(await made.save()), { mergePages: true })).text
+}`,
+    expects: 'this',
+  },
+  {
+    group: 'Formats',
+    packages: { jimp: '1.6.1' },
+    use: 'a picture, made smaller',
+    source: `import { Jimp } from 'jimp'
+export async function answer() {
+  const picture = new Jimp({ width: 20, height: 20, color: 0xff0000ff })
+  const read = await Jimp.read(await picture.resize({ w: 10, h: 10 }).getBuffer('image/png'))
+  return String(read.width)
+}`,
+    expects: '10',
+    form: 'node',
+    note: '`"packages": "node"` in `isobot.json`',
+  },
+  {
+    group: 'Formats',
     packages: { cheerio: '1.2.0' },
     use: 'HTML',
     source: `import { load } from 'cheerio'
@@ -623,7 +754,7 @@ export function answer() {
   return typeof sharp({ create: { width: 1, height: 1, channels: 3, background: 'red' } }).png
 }`,
     expects: 'function',
-    instead: 'a service that changes images by URL: native code cannot be loaded',
+    instead: '`jimp`, or a service that changes images by URL: native code cannot be loaded',
   },
   {
     group: 'Keys and ids',

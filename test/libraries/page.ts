@@ -54,7 +54,9 @@ function versionOf({ packages }: LibraryCase): string {
 /** The first half of what is said: the second is the remedy. */
 function shortened(reason: string): string {
   const [, module] = /imports '([^']+)'/.exec(reason) ?? []
-  return module === undefined ? reason.replaceAll('|', '\\|').slice(0, 160) : `imports \`${module}\` of Node`
+  return module === undefined
+    ? reason.split('\n')[0]!.replaceAll('|', '\\|').slice(0, 160)
+    : `imports \`${module}\` of Node`
 }
 
 function table(heads: string[], rows: string[][]): string {

@@ -30,6 +30,12 @@ const answers: Record<string, object> = {
   'POST /v1beta/models/some:generateContent': {
     candidates: [{ content: { role: 'model', parts: [{ text: heard }] }, finishReason: 'STOP' }],
   },
+  'POST /api/v10/channels/1/messages': { id: '1', content: heard },
+  'POST /bot1:key/sendMessage': {
+    ok: true,
+    result: { message_id: 1, date: 1, chat: { id: 1, type: 'private' }, text: heard },
+  },
+  'GET /collections': { result: { collections: [{ name: heard }] }, status: 'ok', time: 0 },
   'GET /v1/users/me': { object: 'user', id: 'one', type: 'bot', name: heard, bot: {} },
   'GET /v1/customers/cus_1': { id: 'cus_1', object: 'customer', name: heard },
   'GET /repos/some/thing': { id: 1, name: 'thing', description: heard },
