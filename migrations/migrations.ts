@@ -171,7 +171,6 @@ const migrationSource: Knex.MigrationSource<string> = {
       ...migration,
       async up(db) {
         await db.raw(noTimeLimits)
-        await assertMissing(db, name)
         await migration.up(db)
       },
     }
@@ -185,20 +184,6 @@ const migrationSource: Knex.MigrationSource<string> = {
 const noTimeLimits = `
   select set_config(name, '0', true) from pg_settings
   where name in ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`
-
-/**
- * Waits for another release step that runs migrations. There is one only where the connection with its lock has broken.
- *
- * @throws a conflict, after which the migrations are looked at again, when it has run this one meanwhile
- */
-async function assertMissing(db: Knex, name: string): Promise<void> {
-  await db.raw(`select pg_advisory_xact_lock(${migrationLockKey + 1})`)
-  const done = await db('knex_migrations').where({ name }).first('id')
-  if (done) throw Object.assign(new Error(`Another release step has run ${name}`), { code: serializationFailure })
-}
-
-/** PostgreSQL's code for a transaction that is to be repeated. */
-const serializationFailure = '40001'
 
 type ConnectionSettings = ReturnType<typeof connectionSettings>
 
