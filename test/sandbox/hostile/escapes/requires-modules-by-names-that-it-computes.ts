@@ -14,7 +14,8 @@ export default hostile({
           () => load('child_process').execSync('id'),
           () => new (load('worker_threads').Worker)('1', { eval: true }),
           () => load('vm').runInThisContext('1'),
-          () => load('module').createRequire('/')('fs'),
+          () => load('module').createRequire('/')('fs').readFileSync('/etc/passwd'),
+          () => load('module').createRequire('/')('/etc/passwd'),
           () => load('process').binding('fs'),
           () => load('process').dlopen({}, '/lib/libc.so.6'),
         ]
